@@ -64,6 +64,27 @@ func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
 	return ref.UID, creating != nil && (*creating)[ref.UID]
 }
 
+// Starting reports whether an owner that says how many pods it will have has yet to create
+// the first of them: a burst goes on. Those in came, of which pods have come since the last
+// snapshot, and those that were creating pods in it are known.
+func (c *Cluster) Starting(came map[types.UID]bool) bool {
+	known := map[types.UID]bool{}
+	if creating := c.creating.Load(); creating != nil {
+		known = *creating
+	}
+	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
+		if s == nil {
+			continue
+		}
+		for _, o := range s.List() {
+			if uid, ok := lower.Starting(o); ok && !came[uid] && !known[uid] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Owners counts the owners in the watch cache that may announce pods.
 func (c *Cluster) Owners() int {
 	n := 0

@@ -28,12 +28,16 @@ type announced struct {
 	places map[int32]map[string]int
 	// nodes are the keys of places, in order.
 	nodes []int32
+	// came has the nodes of pods that were let onto a node as soon as they came, by
+	// "namespace/name": they have taken an announced place that no claim says yet.
+	came map[string]int32
 }
 
 // newAnnounced finds out which owners announce pods. planned knows the claims.
 func newAnnounced(b *builder, planned *plannedPods) *announced {
-	a := &announced{b: b, owners: newAnnouncers(b.in), counts: map[types.UID]int{}, places: map[int32]map[string]int{}}
+	a := &announced{b: b, owners: newAnnouncers(b.in), counts: map[types.UID]int{}, places: map[int32]map[string]int{}, came: map[string]int32{}}
 	overdue := a.readPlaces(planned)
+	a.readCame(planned)
 	left, quota := announcedMost, newQuotas(b.in.ResourceQuotas)
 	for _, uid := range a.order() {
 		owner := a.owners[uid]
@@ -71,7 +75,7 @@ func (a *announced) readPlaces(planned *plannedPods) map[string]bool {
 		if claim == nil || a.b.out.Nodes[i].State == model.Deleting {
 			continue
 		}
-		places := announcedPods(claim)
+		places := AnnouncedPods(claim)
 		if len(places) == 0 {
 			continue
 		}
@@ -85,6 +89,54 @@ func (a *announced) readPlaces(planned *plannedPods) map[string]bool {
 		a.nodes = append(a.nodes, int32(i))
 	}
 	return overdue
+}
+
+// readCame finds the pods that tolerate the reservation of a node on which a place is planned
+// for an announced pod of their owner, and that the node's claim does not name: they have
+// taken such a place. They wait, or are bound there already.
+func (a *announced) readCame(planned *plannedPods) {
+	if len(a.nodes) == 0 {
+		return
+	}
+	byUID := make(map[string]int32, len(a.nodes))
+	for _, node := range a.nodes {
+		byUID[string(a.b.claims[node].UID)] = node
+	}
+	for _, pod := range a.b.in.Pods {
+		key := pod.Namespace + "/" + pod.Name
+		for i := range pod.Spec.Tolerations {
+			t := &pod.Spec.Tolerations[i]
+			if t.Key != karpv1.TaintKeyReserved {
+				continue
+			}
+			node, ok := byUID[t.Value]
+			if at, named := planned.forBound[key]; !ok || named && at == node || !a.waitsFor(pod, node) {
+				continue
+			}
+			if owner := OwnerKey(pod); a.places[node][owner] > 0 {
+				a.places[node][owner]--
+				a.came[key] = node
+				a.adopted(node, pod, owner)
+				break
+			}
+		}
+	}
+}
+
+// waitsFor reports whether the pod waits for a node, or is bound to this one.
+func (a *announced) waitsFor(pod *corev1.Pod, node int32) bool {
+	if pod.Spec.NodeName == "" {
+		return lacksNode(pod, false)
+	}
+	at, ok := a.b.nodeAt[pod.Spec.NodeName]
+	return ok && at == node && IsRunning(pod)
+}
+
+// adopted tells that a pod has taken the place of an announced one.
+func (a *announced) adopted(node int32, pod *corev1.Pod, owner string) {
+	if a.b.in.Adopt != nil {
+		a.b.in.Adopt(a.b.claims[node].Name, pod.Namespace+"/"+pod.Name, owner)
+	}
 }
 
 // late reports whether the node has waited for announced pods for as long as it may: for
@@ -102,9 +154,9 @@ func (a *announced) late(node int32) bool {
 	return c == nil || a.b.in.Time.Sub(c.LastTransitionTime.Time) >= limit
 }
 
-// announcedPods returns how many pods that owners have announced a claim was made for, by
-// the key of the owner.
-func announcedPods(claim *karpv1.NodeClaim) map[string]int {
+// AnnouncedPods returns how many pods that owners have announced a claim was made for, by
+// the key of the owner ([OwnerKey]).
+func AnnouncedPods(claim *karpv1.NodeClaim) map[string]int {
 	var out map[string]int
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAnnouncedPods]), &out); err != nil {
 		return nil
@@ -136,13 +188,16 @@ func (a *announced) take(owner string) int32 {
 // adopt returns the index of the node of which a pod that has come takes an announced
 // place, -1 for none.
 func (a *announced) adopt(pod *corev1.Pod) int32 {
-	owner := ownerKey(pod)
+	if at, ok := a.came[pod.Namespace+"/"+pod.Name]; ok {
+		return at
+	}
+	owner := OwnerKey(pod)
 	if owner == "" || len(a.nodes) == 0 {
 		return -1
 	}
 	at := a.take(owner)
-	if at >= 0 && a.b.in.Adopt != nil {
-		a.b.in.Adopt(a.b.claims[at].Name, pod.Namespace+"/"+pod.Name, owner)
+	if at >= 0 {
+		a.adopted(at, pod, owner)
 	}
 	return at
 }

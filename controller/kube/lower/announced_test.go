@@ -35,6 +35,12 @@ func TestAnnouncedPods(t *testing.T) {
 	later := func(seconds float64) []*corev1.Pod {
 		return []*corev1.Pod{ownedPod("ReplicaSet", 0, seconds)}
 	}
+	// came tolerates the reservation of the node "coming".
+	came := func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{karpv1.ReservedToleration("coming")} }
+	boundThere := func(p *corev1.Pod) {
+		bound(p)
+		p.Spec.NodeName = "coming"
+	}
 	for name, tc := range map[string]struct {
 		reason string
 		claim  string
@@ -56,6 +62,8 @@ func TestAnnouncedPods(t *testing.T) {
 		"planned":    {reason: "none is planned twice", claim: coming(3, ""), pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
 		"partly":     {reason: "for one of them no place was found", claim: coming(2, ""), pods: pods(1), nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
 		"they come":  {reason: "a pod takes a place of its owner", claim: coming(3, ""), pods: pods(3), nodes: []int32{0, 0, 0, 0}, announced: 1, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner}},
+		"let in":     {reason: "a pod that was let in has taken its place, whatever its name", claim: coming(1, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1), ownedPod("ReplicaSet", 2, 1, came)), nodes: []int32{0, -1, 0, -1}, announced: 1, nominated: true, adopted: []string{"coming shop/web-2 " + owner}},
+		"and bound":  {reason: "it is on the node, and the place is nobody else's", claim: coming(2, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, came, boundThere)), nodes: []int32{0, 0, 0, -1}, announced: 2, nominated: true, adopted: []string{"coming shop/web-1 " + owner}},
 		"all come":   {reason: "and nothing is announced any more", claim: coming(3, ""), pods: pods(4), nodes: []int32{0, 0, 0, 0}, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner, "coming shop/web-3 " + owner}},
 		"elsewhere":  {reason: "two have found a place of their own: the places are free", claim: coming(3, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, bound), ownedPod("ReplicaSet", 2, 1, bound)), nodes: []int32{0, 1, 1, 0}, announced: 1, nominated: true, withdrawn: []string{"coming " + owner + " 2"}},
 		"no more":    {reason: "none has come for too long: the places are free", claim: coming(3, ""), silent: true, pods: later(11), nodes: []int32{0}, nominated: true, withdrawn: []string{"coming " + owner + " 3"}},
@@ -81,6 +89,7 @@ func TestAnnouncedPods(t *testing.T) {
 			in.Nodes = []*corev1.Node{parse[corev1.Node](t, `{metadata: {name: node}, status: {allocatable: {cpu: "20", pods: "10"}}}`)}
 			if tc.claim != "" {
 				in.NodeClaims = []*karpv1.NodeClaim{claim(t, "coming", tc.claim)}
+				in.NodeClaims[0].UID = "coming"
 				in.Nodes = append(in.Nodes, parse[corev1.Node](t, `{metadata: {name: coming}, status: {allocatable: {cpu: "20", pods: "10"}}}`))
 			}
 			var adopted, withdrawn []string

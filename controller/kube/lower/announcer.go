@@ -128,6 +128,25 @@ func MayAnnounce(o any) bool {
 	return ok
 }
 
+// Starting returns the UID of a ReplicaSet, a StatefulSet or a Job that is about to create
+// pods: as far as its status says it has none, and wants some. ok is false for any other
+// object.
+func Starting(o any) (uid types.UID, ok bool) {
+	wants, has := 0, 0
+	switch owner := o.(type) {
+	case *appsv1.ReplicaSet:
+		uid, has = owner.UID, int(owner.Status.Replicas)
+		wants, ok = replicaSetWants(owner)
+	case *appsv1.StatefulSet:
+		uid, has = owner.UID, int(owner.Status.Replicas)
+		wants, ok = statefulSetWants(owner)
+	case *batchv1.Job:
+		uid, has = owner.UID, int(owner.Status.Active)
+		wants, ok = jobWants(owner, 0)
+	}
+	return uid, ok && wants > 0 && has == 0
+}
+
 // newAnnouncers returns the owners that may announce pods, by UID, with what is known of
 // their pods: those of which a pod waits.
 func newAnnouncers(in *Inputs) map[types.UID]*announcer {
@@ -141,7 +160,7 @@ func newAnnouncers(in *Inputs) map[types.UID]*announcer {
 	out := map[types.UID]*announcer{}
 	add := func(o metav1.Object, wants int, replaces bool) {
 		if pod := waiting[o.GetUID()]; wants > 0 && pod != nil && pod.Namespace == o.GetNamespace() {
-			out[o.GetUID()] = &announcer{key: ownerKey(pod), wants: wants, replaces: replaces, waiting: pod}
+			out[o.GetUID()] = &announcer{key: OwnerKey(pod), wants: wants, replaces: replaces, waiting: pod}
 		}
 	}
 	for _, rs := range in.ReplicaSets {
@@ -213,8 +232,8 @@ func succeededByOwner(in *Inputs) map[types.UID]int {
 	return out
 }
 
-// ownerKey is "kind/namespace/name" of the pod's controller, "" for none.
-func ownerKey(pod *corev1.Pod) string {
+// OwnerKey is "kind/namespace/name" of the pod's controller, "" for none.
+func OwnerKey(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
 		return owner.Kind + "/" + pod.Namespace + "/" + owner.Name
 	}

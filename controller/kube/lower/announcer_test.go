@@ -169,3 +169,37 @@ func series(pod func(int, float64, ...func(*corev1.Pod)) *corev1.Pod, n int, gap
 	}
 	return out
 }
+
+// TestStarting: an owner is about to create pods while it wants some and its status says
+// that it has none.
+func TestStarting(t *testing.T) {
+	has := func(n int32) func(*appsv1.ReplicaSet) {
+		return func(rs *appsv1.ReplicaSet) { rs.Status.Replicas = n }
+	}
+	refused := func(rs *appsv1.ReplicaSet) {
+		rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue}}
+	}
+	active := job(2)
+	active.Jobs[0].Status.Active = 2
+	ordered := statefulSet(3, appsv1.OrderedReadyPodManagement)
+	for name, tc := range map[string]struct {
+		reason string
+		owner  any
+		want   bool
+	}{
+		"ReplicaSet":     {"it has created no pod", replicaSet(3).ReplicaSets[0], true},
+		"has pods":       {"its first pod has come", replicaSet(3, has(1)).ReplicaSets[0], false},
+		"wants none":     {"an old one of a Deployment", replicaSet(0).ReplicaSets[0], false},
+		"refused":        {"the API server refuses its pods", replicaSet(3, refused).ReplicaSets[0], false},
+		"StatefulSet":    {"it creates all pods at once", statefulSet(3, appsv1.ParallelPodManagement).StatefulSets[0], true},
+		"one by one":     {"nobody waits for the second of these", ordered.StatefulSets[0], false},
+		"Job":            {"it has no active pod", job(2).Jobs[0], true},
+		"active":         {"it has", active.Jobs[0], false},
+		"something else": {"a pod owns nothing", &corev1.Pod{}, false},
+	} {
+		uid, got := Starting(tc.owner)
+		if got != tc.want || got && uid == "" {
+			t.Errorf("%s: %v (%q), as %s", name, got, uid, tc.reason)
+		}
+	}
+}

@@ -28,10 +28,12 @@ type Window struct {
 
 	last time.Time     // the last arrival, of whatever batch
 	gap  time.Duration // the longest gap of late between two arrivals
+	seen time.Time     // the last pod that came, expected or not
 
 	begin, end time.Time // of the open batch; begin is zero when none is open
-	// patient says that the open batch has seen nothing but expected arrivals.
-	patient bool
+	// patient says that the open batch has seen nothing but expected arrivals; arrived that
+	// it has seen one that was not expected.
+	patient, arrived bool
 }
 
 // Arrive records that a pod came that nobody had announced.
@@ -42,7 +44,7 @@ func (w *Window) Arrive(now time.Time) {
 	} else {
 		w.gap = 0
 	}
-	w.last = now
+	w.last, w.seen, w.arrived = now, now, true
 	w.extend(now, min(max(gaps*w.gap, Floor), w.Idle))
 }
 
@@ -53,6 +55,7 @@ func (w *Window) Change(now time.Time) { w.extend(now, min(Floor, w.Idle)) }
 // Expect records that a pod came that was known to come. Its decision can wait for Idle, and
 // it keeps no batch open.
 func (w *Window) Expect(now time.Time) {
+	w.seen = now
 	if w.begin.IsZero() {
 		w.begin, w.end, w.patient = now, now.Add(min(w.Idle, w.Max)), true
 	}
@@ -83,5 +86,28 @@ func (w *Window) Left(now time.Time) time.Duration {
 	return max(0, w.end.Sub(now))
 }
 
+// Hold keeps a batch open that has ended, because owners of pods are known whose first pod
+// is still to come, and returns for how long: for Floor, so that the caller looks again, and
+// no longer than until no pod at all has come for Idle, or until Max. A batch that saw only
+// expected pods or other changes is not kept open. It returns 0 when the batch is over.
+func (w *Window) Hold(now time.Time) time.Duration {
+	if w.begin.IsZero() || !w.arrived {
+		return 0
+	}
+	end := now.Add(Floor)
+	for _, last := range []time.Time{w.seen.Add(w.Idle), w.begin.Add(w.Max)} {
+		if end.After(last) {
+			end = last
+		}
+	}
+	if !end.After(now) {
+		return 0
+	}
+	w.end = end
+	return end.Sub(now)
+}
+
 // Close ends the batch. The next event opens another.
-func (w *Window) Close() { w.begin, w.end, w.patient = time.Time{}, time.Time{}, false }
+func (w *Window) Close() {
+	w.begin, w.end, w.patient, w.arrived = time.Time{}, time.Time{}, false, false
+}

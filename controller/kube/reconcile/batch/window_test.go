@@ -158,3 +158,38 @@ func TestBacklog(t *testing.T) {
 		t.Errorf("%s are left of a batch that ended", left)
 	}
 }
+
+// TestHold: a batch stays open while owners are known whose first pod is still to come, and
+// pods come.
+func TestHold(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		reason string
+		events []event
+		at     time.Duration
+		want   time.Duration
+	}{
+		"nothing came":   {reason: "no batch is open", want: 0},
+		"just over":      {reason: "the caller looks again soon", events: every(1, 0, 0), at: 100 * ms, want: 100 * ms},
+		"a pod expected": {reason: "pods that were expected show that the burst goes on", events: []event{{0, (*Window).Arrive}, {900 * ms, (*Window).Expect}}, at: 1500 * ms, want: 100 * ms},
+		"silence":        {reason: "no pod has come for the idle wait", events: every(1, 0, 0), at: time.Second, want: 0},
+		"almost silence": {reason: "not beyond the idle wait", events: every(1, 0, 0), at: 970 * ms, want: 30 * ms},
+		"maximum":        {reason: "a batch has an end in any case", events: every(200, 0, 50*ms), at: 9960 * ms, want: 40 * ms},
+		"maximum over":   {reason: "as above", events: every(220, 0, 50*ms), at: 10 * time.Second, want: 0},
+		"only changes":   {reason: "a change of something else is decided about at once", events: []event{{0, (*Window).Change}}, at: 100 * ms, want: 0},
+		"only expected":  {reason: "their places are planned", events: []event{{0, (*Window).Expect}}, at: time.Second, want: 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &Window{Idle: time.Second, Max: 10 * time.Second}
+			for _, e := range tc.events {
+				e.call(w, start.Add(e.at))
+			}
+			if got := w.Hold(start.Add(tc.at)); got != tc.want {
+				t.Errorf("%s: held for %s, want %s", tc.reason, got, tc.want)
+			}
+			if got := w.Left(start.Add(tc.at)); tc.want > 0 && got != tc.want {
+				t.Errorf("%s: %s are left, want %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}

@@ -48,6 +48,19 @@ func (b *batches) left(now time.Time) time.Duration {
 	return b.window.Left(now)
 }
 
+// hold keeps a batch that has ended open for a moment if starting reports that owners are
+// still to create their first pod. It is given those whose pods have come in this batch. hold
+// returns for how long, 0 when the batch is over.
+func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) bool) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := b.window.Hold(now)
+	if left == 0 || !starting(b.owners) {
+		return 0
+	}
+	return left
+}
+
 // close ends the batch.
 func (b *batches) close() {
 	b.mu.Lock()

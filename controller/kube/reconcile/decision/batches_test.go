@@ -51,3 +51,18 @@ func TestBatchesOfOwners(t *testing.T) {
 		})
 	}
 }
+
+// TestBatchesHold: a batch that has ended is kept open while another owner is about to
+// create pods.
+func TestBatchesHold(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
+	b.arrive(start, "a", false)
+	over := start.Add(batch.Floor)
+	if got := b.hold(over, func(came map[types.UID]bool) bool { return len(came) != 1 || !came["a"] }); got != 0 {
+		t.Errorf("held for %s, and nobody but those that came is known", got)
+	}
+	if got := b.hold(over, func(map[types.UID]bool) bool { return true }); got != batch.Floor {
+		t.Errorf("held for %s, want %s", got, batch.Floor)
+	}
+}

@@ -188,6 +188,9 @@ func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
 	for woken && alive {
 		left := l.batches.left(l.Clock.Now())
 		if left == 0 {
+			left = l.batches.hold(l.Clock.Now(), l.Cluster.Starting)
+		}
+		if left == 0 {
 			return true
 		}
 		// Events in between may have moved the end.

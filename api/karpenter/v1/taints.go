@@ -12,9 +12,13 @@ const (
 	// TaintKeyDisrupted keeps new pods off a node that is about to be disrupted.
 	TaintKeyDisrupted = Group + "/disrupted"
 	// TaintKeyReserved keeps a node that has just registered for the pods that were planned on it. Its value
-	// is the UID of the NodeClaim. It is Spokeshave's own: nothing in Karpenter reads it.
+	// is the UID of the NodeClaim, and before the node is registered [ReservedForNobody]. It is
+	// Spokeshave's own: nothing in Karpenter reads it.
 	TaintKeyReserved = Domain + "/reserved"
 )
+
+// ReservedForNobody is the value of a reservation that no pod tolerates.
+const ReservedForNobody = "unregistered"
 
 // UnregisteredTaint is the taint a node joins with and loses at registration.
 func UnregisteredTaint() corev1.Taint {
@@ -29,6 +33,11 @@ func DisruptedTaint() corev1.Taint {
 // ReservedTaint keeps all pods off a claim's node but those with [ReservedToleration].
 func ReservedTaint(claim types.UID) corev1.Taint {
 	return corev1.Taint{Key: TaintKeyReserved, Value: string(claim), Effect: corev1.TaintEffectNoSchedule}
+}
+
+// ClosedTaint keeps all pods off a node that is not registered yet.
+func ClosedTaint() corev1.Taint {
+	return corev1.Taint{Key: TaintKeyReserved, Value: ReservedForNobody, Effect: corev1.TaintEffectNoSchedule}
 }
 
 // ReservedToleration lets a pod onto the node of a claim while that is reserved.

@@ -66,7 +66,7 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		Named("nodeclaim.lifecycle").
 		// The reconciler's own writes must not trigger it: a failed launch waits for
 		// its retry. A deletion increases the generation and does trigger it.
-		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}, predicate.Funcs{UpdateFunc: gotOptions}, predicate.Funcs{UpdateFunc: lostCondition}))).
+		For(&karpv1.NodeClaim{}, builder.WithPredicates(scope.Managed(), predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: gotProviderID}, predicate.Funcs{UpdateFunc: gotOptions}, predicate.Funcs{UpdateFunc: gotPods}, predicate.Funcs{UpdateFunc: lostCondition}))).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(r.claimsOf)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: r.Workers}).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
@@ -86,6 +86,13 @@ func gotProviderID(e event.UpdateEvent) bool {
 func gotOptions(e event.UpdateEvent) bool {
 	before, after := e.ObjectOld.GetAnnotations()[karpv1.AnnotationLaunch], e.ObjectNew.GetAnnotations()[karpv1.AnnotationLaunch]
 	return before == "" && after != ""
+}
+
+// gotPods reports whether further pods were planned onto the claim's instance, so that
+// they get the toleration of its reservation.
+func gotPods(e event.UpdateEvent) bool {
+	after, ok := e.ObjectNew.(*karpv1.NodeClaim)
+	return ok && after.Status.ProviderID != "" && e.ObjectOld.GetAnnotations()[karpv1.AnnotationPlannedPods] != after.Annotations[karpv1.AnnotationPlannedPods]
 }
 
 // lostCondition reports whether the update took back a step that the claim had made. The
@@ -160,6 +167,9 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 	done, wait, err := r.launch(ctx, claim)
 	if err != nil || !done {
 		return wait, err
+	}
+	if err := r.Reservations.Prepare(ctx, claim); err != nil {
+		return 0, err
 	}
 	node, err := r.nodeOf(ctx, claim)
 	if err != nil {

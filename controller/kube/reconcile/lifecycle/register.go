@@ -31,10 +31,10 @@ const readyTimeout = 30 * time.Second
 // bound at once).
 const taintPropagation = time.Second
 
-// register gives the node its claim's labels, taints and finalizer. Once the node is
-// ready, it replaces the unregistered taint by a reservation until other components
-// have seen the change. wait is after how long to call it again at the latest, 0 when
-// the node is registered.
+// register gives the node its claim's labels, taints and finalizer, and replaces the
+// unregistered taint by a reservation that no pod tolerates. Once the node is ready and
+// other components have seen that change, the planned pods may use it. wait is after how
+// long to call it again at the latest, 0 when the node is registered.
 func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (wait time.Duration, err error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionRegistered) {
 		return 0, nil
@@ -46,33 +46,23 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
 		return left, nil
 	}
-	if left, err := r.replaceUnregisteredTaint(ctx, claim, node); err != nil || left > 0 {
+	if left := r.propagation(claim, node); left > 0 {
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "Settling", "node "+node.Name+" is ready and opens in a moment")
-		return left, err
+		return left, nil
 	}
 	return 0, r.admit(ctx, claim, node)
 }
 
-// replaceUnregisteredTaint replaces the unregistered taint by that of the reservation,
-// which no pod tolerates yet. It returns how long to wait before pods may be bound.
-// After a restart the wait starts again.
-func (r *Reconciler) replaceUnregisteredTaint(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
-	switch {
-	case slices.ContainsFunc(node.Spec.Taints, isUnregistered):
-		base := node.DeepCopy()
-		node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isUnregistered), []corev1.Taint{karpv1.ReservedTaint(claim.UID)})
-		if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
-			return 0, fmt.Errorf("replace the unregistered taint of node %s: %w", node.Name, err)
-		}
-		r.taintReplaced.Store(claim.UID, r.Clock.Now())
-		return taintPropagation, nil
-	case slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint):
-		now := r.Clock.Now()
-		since, _ := r.taintReplaced.LoadOrStore(claim.UID, now)
-		at, _ := since.(time.Time)
-		return max(0, taintPropagation-now.Sub(at)), nil
+// propagation returns for how long pods are still kept off a node whose unregistered taint
+// was replaced. After a restart the wait starts again.
+func (r *Reconciler) propagation(claim *karpv1.NodeClaim, node *corev1.Node) time.Duration {
+	if !slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint) {
+		return 0
 	}
-	return 0, nil
+	now := r.Clock.Now()
+	since, _ := r.taintReplaced.LoadOrStore(claim.UID, now)
+	at, _ := since.(time.Time)
+	return max(0, taintPropagation-now.Sub(at))
 }
 
 func isUnregistered(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyUnregistered }
@@ -85,17 +75,21 @@ func takesPods(node *corev1.Node) bool {
 	})
 }
 
-// admit marks the node as registered. If planned pods cannot start on it yet, it
-// removes the reservation, unless it has to stay, so that the DaemonSets that make the
-// node ready can run.
+// admit marks the node as registered and lets its planned pods in. If they cannot start
+// on it yet, it removes the reservation, unless it has to stay, so that the DaemonSets that
+// make the node ready can run.
 func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
-	if !reservation.PodsCanStart(claim, node) {
-		if keep, err := r.Reservations.HoldUninitialized(ctx, claim, node); err != nil {
+	keep := slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint)
+	if keep && !reservation.PodsCanStart(claim, node) {
+		var err error
+		if keep, err = r.Reservations.HoldUninitialized(ctx, claim, node); err != nil {
 			return err
-		} else if !keep {
-			node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, reservation.IsTaint)
 		}
+	}
+	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, reservation.IsTaint)
+	if keep {
+		node.Spec.Taints = append(node.Spec.Taints, karpv1.ReservedTaint(claim.UID))
 	}
 	if node.Labels == nil {
 		node.Labels = map[string]string{}
@@ -110,9 +104,9 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	return nil
 }
 
-// adopt writes the claim's labels, annotations, taints and finalizer on the node. It
-// writes taints only the first time, because startup taints may be removed before the
-// node is registered.
+// adopt writes the claim's labels, annotations, taints and finalizer on the node, and
+// replaces the unregistered taint. It writes the claim's taints only the first time, because
+// startup taints may be removed before the node is registered.
 func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	first := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination)
@@ -135,11 +129,18 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.Taints)
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.StartupTaints)
 	}
+	replaced := slices.ContainsFunc(node.Spec.Taints, isUnregistered)
+	if replaced {
+		node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isUnregistered), []corev1.Taint{karpv1.ClosedTaint()})
+	}
 	if equality.Semantic.DeepEqual(base, node) {
 		return nil
 	}
 	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("adopt node %s: %w", node.Name, err)
+	}
+	if replaced {
+		r.taintReplaced.Store(claim.UID, r.Clock.Now())
 	}
 	if bare {
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventUnregisteredTaintMissing, "Register",

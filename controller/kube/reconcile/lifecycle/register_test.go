@@ -18,7 +18,7 @@ func TestSettles(t *testing.T) {
 	now := clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	r := &Reconciler{Clock: now}
 	claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{UID: "a"}}
-	closed := &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpv1.ReservedTaint("a")}}}
+	closed := &corev1.Node{Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpv1.ClosedTaint()}}}
 	for _, step := range []struct {
 		reason string
 		pass   time.Duration
@@ -31,8 +31,8 @@ func TestSettles(t *testing.T) {
 		{"a node that joined without the taint has nothing to wait for", 0, &corev1.Node{}, 0},
 	} {
 		now.Step(step.pass)
-		if left, err := r.replaceUnregisteredTaint(t.Context(), claim, step.node); err != nil || left != step.want {
-			t.Errorf("%s: %s left (%v), want %s", step.reason, left, err, step.want)
+		if left := r.propagation(claim, step.node); left != step.want {
+			t.Errorf("%s: %s left, want %s", step.reason, left, step.want)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // plannedPods are the keys of the pods that the decision planned on the claim's node, as
@@ -31,13 +33,9 @@ func plannedPods(claim *karpv1.NodeClaim) ([]string, error) {
 // announcedPods returns how many pods the decision planned on the claim's node that do not
 // exist yet. The decision loop lowers the number when they come, and when they will not.
 func announcedPods(claim *karpv1.NodeClaim) int {
-	var counts map[string]int
-	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAnnouncedPods]), &counts); err != nil {
-		return 0
-	}
 	sum := 0
-	for _, n := range counts {
-		sum += max(0, n)
+	for _, n := range lower.AnnouncedPods(claim) {
+		sum += n
 	}
 	return sum
 }
@@ -66,6 +64,17 @@ func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (in
 	}
 	r.addTolerations(ctx, claim.UID, without)
 	return waiting + announcedPods(claim), nil
+}
+
+// Prepare has the toleration of the claim's reservation added to the planned pods that lack
+// it. Done while the instance boots, nothing is left to be written when the node is ready.
+// It does nothing for a node that takes pods already: [Reservations.Open] goes on there.
+func (r *Reservations) Prepare(ctx context.Context, claim *karpv1.NodeClaim) error {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
+		return nil
+	}
+	_, err := r.waiting(ctx, claim)
+	return err
 }
 
 // unbound returns the pod of a key "namespace/name" if it waits. It is nil for one that

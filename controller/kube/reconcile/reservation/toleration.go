@@ -89,11 +89,22 @@ func (r *Reservations) addToleration(ctx context.Context, pod *corev1.Pod, claim
 		err = r.client.Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
 	}
 	// Not found and conflict are the answers for a pod that went or was changed
-	// since it was read.
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+	// since it was read. One that was bound since may not be changed any more.
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && r.stillUnbound(ctx, pod) {
 		r.writer.refuse(pod.UID, r.clock.Now())
 		logr.FromContextOrDiscard(ctx).Info("no node is kept for a planned pod", "pod", key.String(), "refused", err.Error())
 	}
+}
+
+// stillUnbound says whether the pod waits for a node, as the watch cache shows it after a
+// moment.
+func (r *Reservations) stillUnbound(ctx context.Context, pod *corev1.Pod) bool {
+	select {
+	case <-ctx.Done():
+	case <-r.clock.After(pollInterval):
+	}
+	now, err := r.unbound(context.WithoutCancel(ctx), client.ObjectKeyFromObject(pod).String())
+	return err == nil && now != nil && now.UID == pod.UID
 }
 
 func (w *tolerationWriter) begin(claim types.UID) bool {

@@ -269,10 +269,10 @@ func (p *components) reconcilers() error {
 	if err := metrics.Registry.Register(classes.Ages); err != nil {
 		return fmt.Errorf("register the ages of EC2NodeClasses: %w", err)
 	}
-	outcomes := &poolhealth.Outcomes{}
+	outcomes, reservations := &poolhealth.Outcomes{}, reservation.New(c, p.clock)
 	claims := &lifecycle.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock,
-		Reservations: reservation.New(c, p.clock), Outcomes: outcomes, Workers: p.options.Workers, Metrics: p.shared,
+		Reservations: reservations, Outcomes: outcomes, Workers: p.options.Workers, Metrics: p.shared,
 	}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.options.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
@@ -306,6 +306,11 @@ func (p *components) reconcilers() error {
 		repairs := &repair.Reconciler{Client: c, Events: recorder, Clock: p.clock, Deleter: ender, Metrics: repair.NewMetrics(metrics.Registry, p.shared)}
 		if err := repairs.SetupWithManager(p.mgr); err != nil {
 			return fmt.Errorf("add node repair: %w", err)
+		}
+	}
+	if p.options.AnnouncedPods {
+		if err := (&reservation.Arrivals{Reservations: reservations}).SetupWithManager(p.mgr); err != nil {
+			return fmt.Errorf("add arrivals: %w", err)
 		}
 	}
 	memory := &upkeep.Memory{Client: c, Learn: p.cloud.LearnMemory}

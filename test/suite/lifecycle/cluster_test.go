@@ -143,15 +143,19 @@ func start(t *testing.T) *launchingCluster {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reservations := reservation.New(w.faults, clock.RealClock{})
 	claims := &lifecycle.Reconciler{
 		Client: w.faults, Provider: w.cloud, Events: w.events, Clock: aheadClock{by: w.ahead}, Outcomes: w.outcomes,
-		Reservations: reservation.New(w.faults, clock.RealClock{}), Workers: 50, Metrics: counted,
+		Reservations: reservations, Workers: 50, Metrics: counted,
 	}
 	nodes := &termination.Reconciler{Client: mgr.GetClient(), Provider: w.cloud, Events: w.events, Clock: clock.RealClock{}, Workers: 50}
 	if err := claims.SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
 	if err := nodes.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	if err := (&reservation.Arrivals{Reservations: reservations}).SetupWithManager(mgr); err != nil {
 		t.Fatal(err)
 	}
 	w.client = mgr.GetClient()

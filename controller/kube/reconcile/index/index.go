@@ -6,12 +6,15 @@ package index
 import (
 	"context"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/managed"
 )
 
@@ -23,6 +26,9 @@ const (
 	Instance = "instance"
 	// Decision finds claims by the decision that created them.
 	Decision = "decision"
+	// Announced finds claims by the owners of the announced pods that they were made for, as
+	// "kind/namespace/name".
+	Announced = "announced"
 	// NodeName finds pods by the node they are bound to.
 	NodeName = "spec.nodeName"
 )
@@ -50,7 +56,20 @@ func Register(ctx context.Context, ix client.FieldIndexer) error {
 			return fmt.Errorf("index %T by %s: %w", each.object, each.field, err)
 		}
 	}
+	if err := ix.IndexField(ctx, &karpv1.NodeClaim{}, Announced, announcedOn); err != nil {
+		return fmt.Errorf("index claims by %s: %w", Announced, err)
+	}
 	return nil
+}
+
+// announcedOn returns the owners whose announced pods are planned on a claim of this
+// controller.
+func announcedOn(o client.Object) []string {
+	c, ok := o.(*karpv1.NodeClaim)
+	if !ok || !managed.Claim(c) {
+		return nil
+	}
+	return slices.Collect(maps.Keys(lower.AnnouncedPods(c)))
 }
 
 // ofClaim indexes the claims of this controller; those of others are not found.

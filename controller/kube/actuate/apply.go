@@ -136,6 +136,13 @@ func (a *Actuator) release(ctx context.Context, n *model.Node) error {
 	return a.taint(ctx, n.Name)
 }
 
+// isReserved reports whether a node keeps off the pods that were not planned on it.
+func (a *Actuator) isReserved(ctx context.Context, n *model.Node) bool {
+	node := &corev1.Node{}
+	err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node)
+	return err == nil && slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved })
+}
+
 // startingNodes returns the nodes of commands that begin with this decision. A disruption
 // taint that they have already is not removed.
 func startingNodes(d *decide.Decision) map[int32]bool {
@@ -196,9 +203,10 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Assign adds pods that the plan puts on a node in flight to the planned pods of its
-// claim. Room is then kept for them there, and the next decision does not plan them
-// again. Pods that the plan puts on nodes that have joined are left to the scheduler.
+// Assign adds pods that the plan puts on a node in flight, or on one that is reserved, to
+// the planned pods of its claim. Room is then kept for them there, the reservation lets them
+// in, and the next decision does not plan them again. Pods that the plan puts on nodes that
+// take any pod are left to the scheduler.
 // Like Launch it goes on past claims that the API server refuses to change.
 func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
 	done := cluster.Change{Planned: map[string]string{}}
@@ -206,7 +214,7 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 	for i := range d.Plan.Existing {
 		each := &d.Plan.Existing[i]
 		n := &s.Nodes[each.Node]
-		if n.State != model.InFlight {
+		if n.Claim == "" || n.State != model.InFlight && !a.isReserved(ctx, n) {
 			continue
 		}
 		keys, announced := plannedPods(s, each.Pods)

@@ -184,6 +184,7 @@ vulncheck: ## Look for known vulnerabilities in what is called (VULNDB: a mirror
 .PHONY: generate
 generate: ## Make generated files anew
 	go generate ./api/... ./controller/cloud/catalog/... ./policies/... ./sdk/...
+	go run -C tools ./refpages ..
 
 .PHONY: verify
 verify: generate ## Fail when generated files, go.mod or formatting are stale

@@ -2,14 +2,14 @@ package v1
 
 // Condition types of EC2NodeClass.
 const (
-	ConditionReady                     = "Ready"
-	ConditionSubnetsReady              = "SubnetsReady"
-	ConditionSecurityGroupsReady       = "SecurityGroupsReady"
-	ConditionAMIsReady                 = "AMIsReady"
-	ConditionInstanceProfileReady      = "InstanceProfileReady"
-	ConditionCapacityReservationsReady = "CapacityReservationsReady"
-	ConditionPlacementGroupReady       = "PlacementGroupReady"
-	ConditionValidationSucceeded       = "ValidationSucceeded"
+	ConditionReady                     = "Ready"                     // nodes can be launched from the class
+	ConditionSubnetsReady              = "SubnetsReady"              // the selectors find subnets
+	ConditionSecurityGroupsReady       = "SecurityGroupsReady"       // the selectors find security groups
+	ConditionAMIsReady                 = "AMIsReady"                 // the selectors find images
+	ConditionInstanceProfileReady      = "InstanceProfileReady"      // the instance profile exists
+	ConditionCapacityReservationsReady = "CapacityReservationsReady" // the selected reservations were read
+	ConditionPlacementGroupReady       = "PlacementGroupReady"       // the selected placement group exists
+	ConditionValidationSucceeded       = "ValidationSucceeded"       // the class makes sense, and EC2 has refused no dry run of it
 )
 
 // ReadyConditions lists the conditions that make an EC2NodeClass Ready.

@@ -5,35 +5,35 @@ const (
 	// LabelEC2NodeClass names the EC2NodeClass of a node.
 	LabelEC2NodeClass = Group + "/ec2nodeclass"
 
-	LabelInstanceHypervisor                   = Group + "/instance-hypervisor"
-	LabelInstanceEncryptionInTransitSupported = Group + "/instance-encryption-in-transit-supported"
-	LabelInstanceCategory                     = Group + "/instance-category"
-	LabelInstanceFamily                       = Group + "/instance-family"
-	LabelInstanceGeneration                   = Group + "/instance-generation"
-	LabelInstanceSize                         = Group + "/instance-size"
-	LabelInstanceCPU                          = Group + "/instance-cpu"
-	LabelInstanceCPUManufacturer              = Group + "/instance-cpu-manufacturer"
-	LabelInstanceCPUSustainedClockSpeedMhz    = Group + "/instance-cpu-sustained-clock-speed-mhz"
-	LabelInstanceMemory                       = Group + "/instance-memory"            // MiB
-	LabelInstanceEBSBandwidth                 = Group + "/instance-ebs-bandwidth"     // Mbit/s
-	LabelInstanceNetworkBandwidth             = Group + "/instance-network-bandwidth" // Mbit/s
-	LabelInstanceGPUName                      = Group + "/instance-gpu-name"
-	LabelInstanceGPUManufacturer              = Group + "/instance-gpu-manufacturer"
-	LabelInstanceGPUCount                     = Group + "/instance-gpu-count"
-	LabelInstanceGPUMemory                    = Group + "/instance-gpu-memory" // MiB
-	LabelInstanceAcceleratorName              = Group + "/instance-accelerator-name"
-	LabelInstanceAcceleratorManufacturer      = Group + "/instance-accelerator-manufacturer"
-	LabelInstanceAcceleratorCount             = Group + "/instance-accelerator-count"
-	LabelInstanceLocalNVME                    = Group + "/instance-local-nvme" // GiB
-	LabelInstanceTenancy                      = Group + "/instance-tenancy"
-	LabelInstanceCapabilityFlex               = Group + "/instance-capability-flex"
+	LabelInstanceHypervisor                   = Group + "/instance-hypervisor"                      // nitro or xen; present and empty on bare metal
+	LabelInstanceEncryptionInTransitSupported = Group + "/instance-encryption-in-transit-supported" // true or false: traffic between such instances is encrypted
+	LabelInstanceCategory                     = Group + "/instance-category"                        // the letters before the generation: m, c, r, g
+	LabelInstanceFamily                       = Group + "/instance-family"                          // m7g, of m7g.large
+	LabelInstanceGeneration                   = Group + "/instance-generation"                      // 7, of m7g.large
+	LabelInstanceSize                         = Group + "/instance-size"                            // large, of m7g.large
+	LabelInstanceCPU                          = Group + "/instance-cpu"                             // virtual CPUs
+	LabelInstanceCPUManufacturer              = Group + "/instance-cpu-manufacturer"                // aws, amd or intel
+	LabelInstanceCPUSustainedClockSpeedMhz    = Group + "/instance-cpu-sustained-clock-speed-mhz"   // MHz
+	LabelInstanceMemory                       = Group + "/instance-memory"                          // MiB, as EC2 advertises them
+	LabelInstanceEBSBandwidth                 = Group + "/instance-ebs-bandwidth"                   // Mbit/s, at most
+	LabelInstanceNetworkBandwidth             = Group + "/instance-network-bandwidth"               // Mbit/s, baseline
+	LabelInstanceGPUName                      = Group + "/instance-gpu-name"                        // t4, l40s; absent without GPUs, like the next three
+	LabelInstanceGPUManufacturer              = Group + "/instance-gpu-manufacturer"                // nvidia, amd
+	LabelInstanceGPUCount                     = Group + "/instance-gpu-count"                       // number of GPUs
+	LabelInstanceGPUMemory                    = Group + "/instance-gpu-memory"                      // MiB of each GPU
+	LabelInstanceAcceleratorName              = Group + "/instance-accelerator-name"                // inferentia; absent without accelerators, like the next two
+	LabelInstanceAcceleratorManufacturer      = Group + "/instance-accelerator-manufacturer"        // aws, habana
+	LabelInstanceAcceleratorCount             = Group + "/instance-accelerator-count"               // number of accelerators
+	LabelInstanceLocalNVME                    = Group + "/instance-local-nvme"                      // GB of local disks; absent without
+	LabelInstanceTenancy                      = Group + "/instance-tenancy"                         // default, or dedicated where pods or NodePool ask for it
+	LabelInstanceCapabilityFlex               = Group + "/instance-capability-flex"                 // true or false: the family ends in -flex
 
-	LabelNitroSandbox                     = Group + "/nitro-sandbox"
-	LabelCapacityReservationID            = Group + "/capacity-reservation-id"
-	LabelCapacityReservationType          = Group + "/capacity-reservation-type"
-	LabelCapacityReservationInterruptible = Group + "/capacity-reservation-interruptible"
-	LabelPlacementGroupID                 = Group + "/placement-group-id"
-	LabelPlacementGroupPartition          = Group + "/placement-group-partition"
+	LabelNitroSandbox                     = Group + "/nitro-sandbox"                      // always false: no source says which types have it
+	LabelCapacityReservationID            = Group + "/capacity-reservation-id"            // the reservation of a reserved instance
+	LabelCapacityReservationType          = Group + "/capacity-reservation-type"          // default or capacity-block
+	LabelCapacityReservationInterruptible = Group + "/capacity-reservation-interruptible" // true or false: EC2 may take the capacity back
+	LabelPlacementGroupID                 = Group + "/placement-group-id"                 // the placement group of the instance
+	LabelPlacementGroupPartition          = Group + "/placement-group-partition"          // its number in a placement group with partitions
 
 	// LabelTopologyZoneID is the zone's id (usw2-az1), the same in every account.
 	LabelTopologyZoneID = "topology.k8s.aws/zone-id"

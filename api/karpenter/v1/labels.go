@@ -8,7 +8,7 @@ import (
 const (
 	// LabelNodePool names the NodePool that a node or NodeClaim belongs to.
 	LabelNodePool = Group + "/nodepool"
-	// LabelCapacityType is how the capacity is bought: one of the CapacityType values.
+	// LabelCapacityType is how the capacity is bought: on-demand, spot or reserved.
 	LabelCapacityType = Group + "/capacity-type"
 	// LabelRegistered is "true" on a node whose NodeClaim has been matched to it.
 	LabelRegistered = Group + "/registered"
@@ -45,11 +45,11 @@ const (
 	AnnotationTerminationTimestamp = Group + "/nodeclaim-termination-timestamp"
 	// AnnotationMinValuesRelaxed is "true" on a NodeClaim launched with fewer distinct values than minValues asked for.
 	AnnotationMinValuesRelaxed = Group + "/nodeclaim-min-values-relaxed"
-	// AnnotationPriceOverlayApplied is "true" on a NodeClaim priced by a NodeOverlay.
+	// AnnotationPriceOverlayApplied is "true" on a NodeClaim that Karpenter priced by a NodeOverlay. Nothing here writes it.
 	AnnotationPriceOverlayApplied = Group + "/price-overlay-applied"
-	// AnnotationCapacityOverlayApplied is "true" on a NodeClaim whose capacity a NodeOverlay changed.
+	// AnnotationCapacityOverlayApplied is "true" on a NodeClaim whose capacity a NodeOverlay of Karpenter's changed. Nothing here writes it.
 	AnnotationCapacityOverlayApplied = Group + "/capacity-overlay-applied"
-	// AnnotationRequestedDRADrivers lists, comma-separated, the dynamic resource drivers that a NodeClaim's pods need.
+	// AnnotationRequestedDRADrivers lists, comma-separated, the dynamic resource drivers that a NodeClaim's pods need. Nothing here writes it.
 	AnnotationRequestedDRADrivers = Group + "/requested-dra-drivers"
 )
 

@@ -16,7 +16,7 @@ const (
 	// AnnotationAttempt records the launch attempt under way (token, exact request, claims), as JSON,
 	// written before the provider is called so that a retry repeats the identical request.
 	AnnotationAttempt = Domain + "/attempt"
-	// AnnotationLaunchesPaused on a NodePool is until when nothing is launched from it, as
+	// AnnotationLaunchesPaused is, on a NodePool, until when nothing is launched from it, as
 	// RFC 3339, followed by a space and why: nodes of it could not be launched, or did
 	// not join.
 	AnnotationLaunchesPaused = Domain + "/launches-paused-until"

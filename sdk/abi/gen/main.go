@@ -1,5 +1,6 @@
 // Command gen writes the wire definitions of the other languages' SDKs from
-// the Go source of sdk/abi: the rows as plain structs, and the constants.
+// the Go source of sdk/abi: the rows as plain structs, and the constants. It
+// writes the reference page about them, too.
 // Run it with go generate ./sdk/abi.
 //
 // Not here: the header and the strings of a batch, which each SDK reads in its
@@ -39,6 +40,7 @@ func files(f *format) map[string]string {
 		"../c/spokeshave_abi.h":             inC(f),
 		"../assemblyscript/assembly/abi.ts": inAssemblyScript(f),
 		"../rust/src/abi.rs":                inRust(f),
+		"../../docs/reference/abi.md":       inMarkdown(f),
 	}
 }
 

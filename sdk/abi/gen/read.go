@@ -19,7 +19,11 @@ type format struct {
 }
 
 // constant is a number of the format.
-type constant struct{ name, value string }
+type constant struct {
+	name, value string
+	// doc is its comment, group that of the constants declared with it.
+	doc, group string
+}
 
 // row is a struct whose memory is its place on the wire.
 type row struct {
@@ -83,7 +87,7 @@ func (f *format) declare(pkg *types.Package, sizes types.Sizes, d *ast.GenDecl) 
 			for _, id := range s.Names {
 				c, ok := pkg.Scope().Lookup(id.Name).(*types.Const)
 				if ok && id.IsExported() && c.Type().Underlying().(*types.Basic).Info()&types.IsInteger != 0 {
-					f.constants = append(f.constants, constant{id.Name, c.Val().ExactString()})
+					f.constants = append(f.constants, constant{name: id.Name, value: c.Val().ExactString(), doc: s.Doc.Text(), group: d.Doc.Text()})
 				}
 			}
 		case *ast.TypeSpec:

@@ -14,6 +14,7 @@ const root = "../../.."
 
 var (
 	fenced  = regexp.MustCompile("(?ms)^```.*?^```")
+	span    = regexp.MustCompile("`[^`\n]*`")
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ +(.+)$`)
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
@@ -34,7 +35,7 @@ func TestLinks(t *testing.T) {
 			return nil
 		}
 		pages++
-		for _, m := range link.FindAllStringSubmatch(prose(t, path), -1) {
+		for _, m := range linksOf(t, path) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "mailto:") {
 				continue
 			}
@@ -48,6 +49,52 @@ func TestLinks(t *testing.T) {
 	}
 	if pages < 40 || links < 100 {
 		t.Errorf("%d pages with %d links were found: too few, the search is wrong", pages, links)
+	}
+}
+
+// linksOf returns the links of a page; patterns in the style of code look like some.
+func linksOf(t *testing.T, page string) [][]string {
+	t.Helper()
+	return link.FindAllStringSubmatch(span.ReplaceAllString(prose(t, page), ""), -1)
+}
+
+// TestPagesAreListed: every page of docs can be found from docs/README.md, or from the
+// README.md of its folder, which can.
+func TestPagesAreListed(t *testing.T) {
+	const docs = root + "/docs"
+	listed := map[string]bool{docs + "/README.md": true}
+	list := func(index string) {
+		for _, m := range linksOf(t, index) {
+			file, _, _ := strings.Cut(m[1], "#")
+			listed[filepath.Join(filepath.Dir(index), filepath.FromSlash(file))] = true
+		}
+	}
+	list(docs + "/README.md")
+	pages := 0
+	err := filepath.WalkDir(docs, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		pages++
+		if d.Name() == "README.md" && path != docs+"/README.md" {
+			list(path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(docs, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".md" && !listed[filepath.Join(path)] {
+			t.Errorf("no list of pages leads to %s", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if pages < 50 {
+		t.Errorf("%d pages were found: too few, the search is wrong", pages)
 	}
 }
 

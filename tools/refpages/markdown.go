@@ -1,0 +1,72 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// prose is a text with the marks of Markdown taken as characters, on one line.
+func prose(text string) string {
+	var b strings.Builder
+	code := false
+	for _, r := range strings.Join(strings.Fields(text), " ") {
+		switch {
+		case r == '`':
+			code = !code
+		case strings.ContainsRune(`<*[]`, r) && !code, r == '|':
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// code is a text in the style of code, for a cell of a table.
+func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+
+// value is a default, as YAML on one line.
+func value(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return code(fmt.Sprint(v))
+	}
+	text := string(raw)
+	if s, ok := v.(string); ok && s != "" {
+		text = s
+	}
+	return code(text)
+}
+
+// list is texts in the style of code: `a`, `b`.
+func list(all []any) string {
+	out := make([]string, 0, len(all))
+	for _, a := range all {
+		out = append(out, value(a))
+	}
+	return strings.Join(out, ", ")
+}
+
+// sentence ends a text with a full stop, and begins it with a capital where it begins with
+// an ordinary word.
+func sentence(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.HasSuffix(text, ".") {
+		return text
+	}
+	return text + "."
+}
+
+// table writes rows under a head.
+func table(b *strings.Builder, rows [][]string) {
+	for i, r := range rows {
+		b.WriteString("|")
+		for _, cell := range r {
+			b.WriteString(" " + cell + " |")
+		}
+		b.WriteString("\n")
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(r)) + "|\n")
+		}
+	}
+}

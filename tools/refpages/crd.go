@@ -32,7 +32,7 @@ func kinds() []kind {
 			"NodeClaim", "nodeclaim.md", "karpenter.sh_nodeclaims.yaml",
 			"For people who look at a NodeClaim: one requested instance, from launch to termination. The controller writes them; " +
 				"one that somebody else writes is [launched, too](../adr/0068-claims-get-decisions.md).",
-			"[Conditions, labels, annotations](names.md)",
+			"[How a pod gets a node](../concepts/how-a-pod-gets-a-node.md) · [Conditions, labels, annotations](names.md)",
 		},
 		{
 			"EC2NodeClass", "ec2nodeclass.md", "karpenter.k8s.aws_ec2nodeclasses.yaml",
@@ -83,13 +83,13 @@ func (k *kind) page(root string) (string, error) {
 // sections writes a section about the fields of an object, and one for each object in it.
 func (s *schema) sections(b *strings.Builder, path string) error {
 	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", path, sentence(prose(s.Description)))
-	for _, r := range s.Rules {
-		fmt.Fprintf(b, "- Rule: %s\n", sentence(prose(r.Message)))
-	}
 	if len(s.Rules) > 0 {
-		b.WriteString("\n")
+		rules := make([]string, 0, len(s.Rules))
+		for _, r := range s.Rules {
+			rules = append(rules, "Rule: "+sentence(prose(r.Message)))
+		}
+		fmt.Fprintf(b, "%s\n\n", strings.Join(rules, " "))
 	}
-	rows := [][]string{{"field", "type", "default", "what it is, and what is accepted"}}
 	var later []func() error
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		p := s.Properties[name]
@@ -107,20 +107,18 @@ func (s *schema) sections(b *strings.Builder, path string) error {
 			text = append(text, fmt.Sprintf("Fields: %s.", strings.Join(quoted(inner.Properties), ", ")))
 		}
 		text = append(text, p.limits()...)
-		fallback := ""
-		if p.Default != nil {
-			fallback = value(p.Default)
-		}
 		what := p.kind()
 		if s.needs(name) {
 			what += ", required"
 		}
+		if p.Default != nil {
+			what += ", default " + value(p.Default)
+		}
 		if p.Preserve {
 			text = append(text, "Other fields are kept as they are.")
 		}
-		rows = append(rows, []string{code(name), what, fallback, strings.Join(text, " ")})
+		item(b, name, what, text)
 	}
-	table(b, rows)
 	for _, next := range later {
 		if err := next(); err != nil {
 			return err

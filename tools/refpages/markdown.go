@@ -14,7 +14,7 @@ func prose(text string) string {
 		switch {
 		case r == '`':
 			code = !code
-		case strings.ContainsRune(`<*[]`, r) && !code, r == '|':
+		case strings.ContainsRune(`<*[]|`, r) && !code:
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -22,8 +22,8 @@ func prose(text string) string {
 	return b.String()
 }
 
-// code is a text in the style of code, for a cell of a table.
-func code(text string) string { return "`" + strings.ReplaceAll(text, "|", `\|`) + "`" }
+// code is a text in the style of code.
+func code(text string) string { return "`" + text + "`" }
 
 // value is a default, as YAML on one line.
 func value(v any) string {
@@ -47,14 +47,21 @@ func list(all []any) string {
 	return strings.Join(out, ", ")
 }
 
-// sentence ends a text with a full stop, and begins it with a capital where it begins with
-// an ordinary word.
+// sentence ends a text with a full stop.
 func sentence(text string) string {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.HasSuffix(text, ".") {
 		return text
 	}
 	return text + "."
+}
+
+// item writes an entry of a list: a name, what kind of value it has, and sentences about it.
+func item(b *strings.Builder, name, what string, text []string) {
+	if what != "" {
+		what = " (" + what + ")"
+	}
+	fmt.Fprintf(b, "- **%s**%s: %s\n", code(name), what, strings.Join(text, " "))
 }
 
 // table writes rows under a head.

@@ -28,10 +28,10 @@ func TestCurrent(t *testing.T) {
 
 func TestProse(t *testing.T) {
 	for in, want := range map[string]string{
-		"a <b> of\n two":    `a \<b> of two`,
+		"a <b> of\n two":     `a \<b> of two`,
 		`"*" stands for all`: `"\*" stands for all`,
-		"code `a<b*c`":      "code `a<b*c`",
-		"one | two":         `one \| two`,
+		"code `a<b|c`":       "code `a<b|c`",
+		"one | two":          `one \| two`,
 	} {
 		if got := prose(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)

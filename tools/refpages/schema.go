@@ -8,6 +8,8 @@ import (
 )
 
 // schema is the part of a JSON schema that pages tell.
+//
+// Size: one field for each keyword of JSON schemas that the definitions use.
 type schema struct {
 	Type        kindOf            `json:"type"`
 	Format      string            `json:"format"`

@@ -55,11 +55,9 @@ Names are those of Karpenter's chart wherever they mean the same, so that its va
 	v.without("", doc.Content[0], &s)
 	b.WriteString("\n## Accepted, and without effect\n\nValues of Karpenter's chart that have no default here. A file may have them; nothing follows from them, and the notes after " +
 		"the installation say so.\n\n")
-	rows := [][]string{{"value", "accepted"}}
 	for _, w := range v.silent {
-		rows = append(rows, []string{code(w.name), w.text})
+		fmt.Fprintf(&b, "- **%s**: %s\n", code(w.name), w.text)
 	}
-	table(&b, rows)
 	return b.String(), nil
 }
 
@@ -80,7 +78,9 @@ func (v *values) section(path, intro string, node *yaml.Node, s *schema) error {
 	if intro != "" {
 		fmt.Fprintf(v.b, "%s\n\n", sentence(intro))
 	}
-	rows := [][]string{{"value", "type", "default", "what it is"}}
+	if path == "policies.defaults" {
+		v.b.WriteString("Each has `enabled`, `mode` (`Enforce` or `Shadow`) and `config`.\n\n")
+	}
 	var later []func() error
 	for _, e := range entries(node) {
 		at, p := join(path, e.name), s.Properties[e.name]
@@ -91,34 +91,11 @@ func (v *values) section(path, intro string, node *yaml.Node, s *schema) error {
 		if e.text == "" {
 			return fmt.Errorf("values.yaml: %s has no text that begins with # --", at)
 		}
-		var fallback any
-		if err := e.node.Decode(&fallback); err != nil {
-			return fmt.Errorf("values.yaml: %s: %w", at, err)
+		what, text, err := e.told(path, &p)
+		if err != nil {
+			return err
 		}
-		what, text := accepted(&p)
-		if path == "policies.defaults" {
-			what, text = "", []string{fmt.Sprintf("[Its parameters](../../policies/%s).", e.name)}
-			fallback = nil
-			for _, c := range entries(e.node) {
-				if c.name == "enabled" && c.node.Value == "true" {
-					text = append(text, "Enabled by default.")
-				}
-			}
-		}
-		cell := ""
-		if fallback != nil {
-			cell = value(fallback)
-		}
-		rows = append(rows, []string{code(at), what, cell, strings.Join(append([]string{sentence(e.text)}, text...), " ")})
-	}
-	if len(rows) > 1 {
-		if path == "policies.defaults" {
-			for i := range rows {
-				rows[i] = []string{rows[i][0], rows[i][3]}
-			}
-			v.b.WriteString("Each has `enabled`, `mode` (`Enforce` or `Shadow`), and `config`, which is merged into the one that the policy comes with.\n\n")
-		}
-		table(v.b, rows)
+		item(v.b, at, what, append([]string{sentence(e.text)}, text...))
 	}
 	for _, next := range later {
 		if err := next(); err != nil {
@@ -126,6 +103,28 @@ func (v *values) section(path, intro string, node *yaml.Node, s *schema) error {
 		}
 	}
 	return nil
+}
+
+// told says what kind of value the entry has, and further sentences about it.
+func (e *entry) told(path string, s *schema) (string, []string, error) {
+	if path == "policies.defaults" {
+		text := []string{fmt.Sprintf("[Its parameters](../../policies/%s).", e.name)}
+		for _, c := range entries(e.node) {
+			if c.name == "enabled" && c.node.Value == "true" {
+				text = append(text, "Enabled by default.")
+			}
+		}
+		return "", text, nil
+	}
+	var fallback any
+	if err := e.node.Decode(&fallback); err != nil {
+		return "", nil, fmt.Errorf("values.yaml: %s: %w", e.name, err)
+	}
+	what, text := accepted(s)
+	if fallback != nil {
+		what += ", default " + value(fallback)
+	}
+	return what, text, nil
 }
 
 // entries are the values of a mapping with their texts.

@@ -1,7 +1,7 @@
 package v1
 
-// ConditionReady is the summary condition of NodePool and NodeClaim: true when
-// every condition listed by the kind's ReadyConditions is true.
+// ConditionReady is the summary condition of NodePool and NodeClaim: true when all
+// conditions are that the kind needs; see ReadyConditions.
 const ConditionReady = "Ready"
 
 // Condition types of NodePool.

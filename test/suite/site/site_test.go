@@ -119,7 +119,10 @@ func browse(t *testing.T, site string) {
 		window.problems = [];
 		addEventListener("error", (e) => problems.push(String(e.message)));
 		addEventListener("unhandledrejection", (e) => problems.push(String(e.reason)));`}, nil)
-	for _, page := range []string{"/", "/docs/", "/docs/policies.html", "/docs/metrics.html", "/policies/budget/"} {
+	for _, page := range []string{
+		"/", "/docs/", "/docs/policies.html", "/docs/metrics.html", "/policies/budget/",
+		"/docs/concepts/", "/docs/cookbook/rank.html", "/docs/reference/values.html", "/docs/reference/abi.html",
+	} {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1280, 390} {
 				b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
@@ -149,6 +152,9 @@ func readable(b *browser.Browser, address, scheme string, width int) {
 	}
 	if title := b.Text(`document.querySelector("h1")?.textContent ?? ""`); title == "" {
 		b.T.Error("the page has no title")
+	}
+	if broken := b.Text(`[...document.querySelectorAll("main img")].filter((i) => !i.complete || i.naturalWidth === 0 || i.alt === "").map((i) => i.src).join(" ")`); broken != "" {
+		b.T.Errorf("pictures that do not load, or say nothing to those who cannot see them: %s", broken)
 	}
 	dark := b.Text(`document.documentElement.classList.contains("dark")`)
 	if want := fmt.Sprint(scheme == "dark"); dark != want {

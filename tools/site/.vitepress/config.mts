@@ -19,8 +19,10 @@ export default defineConfig({
     outline: { level: [2, 3] },
     nav: [
       { text: 'Try it', link: '/#try-it' },
-      { text: 'Policies', link: '/docs/policies' },
-      { text: 'From Karpenter', link: '/docs/migrate/from-karpenter' },
+      { text: 'Concepts', link: '/docs/concepts/' },
+      { text: 'Install', link: '/docs/install' },
+      { text: 'Cookbook', link: '/docs/cookbook/' },
+      { text: 'Reference', link: '/docs/#reference' },
       { text: 'All pages', link: '/docs/' },
     ],
     sidebar: sidebar(fileURLToPath(new URL('../src/docs/index.md', import.meta.url))),

@@ -1,16 +1,37 @@
 // The sidebar is the table of contents in docs/README.md: one group for each heading, one
-// entry for each link in its table.
-import { readFileSync } from 'node:fs'
-import { posix } from 'node:path'
+// entry for each link in its table. Below an entry that leads to the first page of a folder
+// are the pages of the folder that this page links to.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+
+/** The address of the page in a file, relative to docs. */
+const address = file => '/' + posix.join('docs', file).replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '')
+
+/** The pages of its own folder that the first page of a folder links to, by their titles. */
+function inside(docs, index) {
+  const folder = posix.dirname(index)
+  const items = []
+  for (const [, name] of readFileSync(join(docs, index), 'utf8').matchAll(/\]\((?:\.\/)?([\w-]+\.md)(?:#[^)]*)?\)/g)) {
+    const file = posix.join(folder, name)
+    if (file === index || items.some(i => i.link === address(file)) || !existsSync(join(docs, file))) continue
+    const title = /^# (.+)$/m.exec(readFileSync(join(docs, file), 'utf8'))
+    items.push({ text: title ? title[1].replaceAll('`', '') : name, link: address(file) })
+  }
+  return items
+}
 
 /** @param {string} file the staged docs/index.md */
 export function sidebar(file) {
-  const groups = [{ text: 'Start', items: [{ text: 'What it is', link: '/' }, { text: 'All pages', link: '/docs/' }] }]
+  const groups = [{ text: 'Start', items: [{ text: 'Overview', link: '/' }, { text: 'All pages', link: '/docs/' }] }]
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     const heading = /^## (.+)$/.exec(line)
-    if (heading) groups.push({ text: heading[1], items: [], collapsed: groups.length > 2 })
+    if (heading) groups.push({ text: heading[1], items: [], collapsed: groups.length > 4 })
     const row = /^\| \[([^\]]+)\]\(([^)#]+)[^)]*\)/.exec(line)
-    if (row) groups.at(-1).items.push({ text: row[1], link: '/' + posix.join('docs', row[2]).replace(/(^|\/)index\.md$/, '$1').replace(/\.md$/, '') })
+    if (!row) continue
+    const page = posix.normalize(row[2])
+    const folder = page.endsWith('/index.md') && !page.startsWith('concepts/') // the concepts have rows of their own
+    const items = folder ? inside(dirname(file), page) : []
+    groups.at(-1).items.push({ text: row[1], link: address(page), ...(items.length > 0 && { items, collapsed: true }) })
   }
   return groups
 }

@@ -75,6 +75,8 @@ type Input struct {
 	// look at, instead of effort.AllLooks, in a cluster of any size; 0 leaves that.
 	budget *effort.Budget
 	looks  int
+	// admissions are those of the question.
+	admissions *problem.Admissions
 }
 
 // problem returns what a problem with the given specs, which have no preferences, is
@@ -82,7 +84,7 @@ type Input struct {
 func (in *Input) problem(required []model.PodSpec) *problem.Input {
 	return &problem.Input{
 		Supply:   supply.Question{Snapshot: in.Snapshot, Costs: in.Costs, Denied: in.Denied, Blocked: in.Blocked},
-		Prepared: in.Offerings, Pods: in.Pods, Required: required, RespectPreferences: in.respectPreferences,
+		Prepared: in.Offerings, Pods: in.Pods, Required: required, RespectPreferences: in.respectPreferences, Admissions: in.admissions,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/problem"
 )
 
 // question is what a list of strategies answers: which pods to place and which
@@ -36,6 +37,7 @@ type search struct {
 
 // find runs the strategies on a question and returns the best plan.
 func find(q question, log *trialLog) outcome {
+	q.in.admissions = problem.NewAdmissions(q.in.Snapshot)
 	s := search{question: q, log: log}
 	for _, st := range strategies() {
 		st.effort = min(st.effort, q.in.Effort)

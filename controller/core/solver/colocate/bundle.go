@@ -61,7 +61,7 @@ func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
 	out := problem.Class{Spec: &spec, Priority: first.Priority, Ports: constraint.NoPorts, Conflict: constraint.NoPorts, Terms: &constraint.Terms{}, BundleSize: b.pods()}
 	offers := f.p.OffersOf(first).Clone()
 	var ports []model.HostPort
-	for at, t := range b.members {
+	for _, t := range b.members {
 		cl := &f.classes[t.Class]
 		out.Requests.Add(&cl.Requests, int64(t.N))
 		out.Priority = max(out.Priority, cl.Priority)
@@ -69,9 +69,7 @@ func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
 		for name, n := range cl.Spec.Requests {
 			spec.Requests[name] += n * int64(t.N)
 		}
-		if at > 0 {
-			out.OtherSpecs = append(out.OtherSpecs, cl.Spec)
-		}
+		out.BundleSpecs = append(out.BundleSpecs, cl.Spec)
 		if cl.Ports < 0 {
 			continue
 		}
@@ -85,7 +83,7 @@ func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
 	for _, key := range keys {
 		has := model.Requirement{Key: key, Operator: model.Exists}
 		offers.And(f.p.Supply.Requirement(&has))
-		out.OtherSpecs = append(out.OtherSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
+		out.BundleSpecs = append(out.BundleSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
 	if out.Ports, out.Choice = f.p.Ports.ID(ports), f.p.Choices.ID(offers); !ok {
 		return out, false

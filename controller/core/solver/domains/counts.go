@@ -92,7 +92,7 @@ func (l *Counts) openGroup(s *Space, i int32, usable vec.Bits) {
 		l.eligible[i][v] = !set.Empty()
 	}
 	for h := range s.hosts {
-		if v := s.ofHost[h][k]; v >= 0 && !l.eligible[i][v] && c.CountsNode(s.hosts[h].Labels, s.hosts[h].Taints) {
+		if v := s.ofHost[h][k]; v >= 0 && !l.eligible[i][v] && s.p.Counts(i, &s.hosts[h]) {
 			l.eligible[i][v] = true
 		}
 	}
@@ -107,7 +107,7 @@ func (l *Counts) addResident(s *Space, t *constraint.Terms, host int, pod *model
 		if pod.Ending && g.ForSpread {
 			continue
 		}
-		if v := s.ofHost[host][s.KeyOf(c)]; v >= 0 && g.CountsNode(h.Labels, h.Taints) {
+		if v := s.ofHost[host][s.KeyOf(c)]; v >= 0 && s.p.Counts(c, h) {
 			l.Possible[c][v]++
 			if s.p.Snapshot.Nodes[h.Node].State != model.Deleting { // a node being deleted, and its pods, will soon be gone
 				l.Certain[c][v]++

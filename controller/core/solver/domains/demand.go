@@ -32,7 +32,7 @@ type demand struct {
 
 // newDemand returns the demand of class c, which already has the restrictions.
 // It returns false when no rule of the class is on the key, and no group of the key
-// counts its pods.
+// counts its pods. counts may be nil when the demand is not added to any.
 func newDemand(s *Space, counts *Counts, key, c int32, cl *problem.Class, already []restriction) (demand, bool) {
 	d := &s.Keys[key]
 	x := demand{class: c, uncounted: true, unassigned: cl.N()}
@@ -46,7 +46,9 @@ func newDemand(s *Space, counts *Counts, key, c int32, cl *problem.Class, alread
 	for _, g := range cl.Terms.DomainGroups {
 		if s.p.Topology.All[g].Key == d.Label {
 			x.groups = append(x.groups, g)
-			x.certain = append(x.certain, counts.countsEverywhere(s, cl, g))
+			if counts != nil {
+				x.certain = append(x.certain, counts.countsEverywhere(s, cl, g))
+			}
 			x.uncounted = false
 		}
 	}
@@ -78,7 +80,7 @@ func (l *Counts) countsEverywhere(s *Space, cl *problem.Class, g int32) bool {
 		return false
 	}
 	for i := range s.hosts {
-		if s.hosts[i].Admits(cl) && !c.CountsNode(s.hosts[i].Labels, s.hosts[i].Taints) {
+		if !s.p.Counts(g, &s.hosts[i]) && s.hosts[i].Admits(cl) {
 			return false
 		}
 	}
@@ -194,7 +196,7 @@ func Reason(s *Space, counts *Counts, c int32, cl *problem.Class) *model.Reason 
 		return nil
 	}
 	for k := range s.Keys {
-		if x, ok := newDemand(s, counts, int32(k), c, cl, nil); ok && x.feasibleDomains() > 0 {
+		if x, ok := newDemand(s, nil, int32(k), c, cl, nil); ok && x.feasibleDomains() > 0 {
 			why := counts.unassignedReason(&s.Keys[k], &x)
 			return &why
 		}

@@ -17,6 +17,9 @@ type domainRules struct {
 	groupKeys []int32
 	// active are, by topology group, the constraints of placed pods.
 	active [][]activeConstraint
+	// changes counts by topology group how often a pod was placed that the group counts,
+	// or that has a rule about it.
+	changes []uint64
 	// deferredSpread lets pods violate the spread of earlier pods for a time.
 	deferredSpread bool
 }
@@ -30,7 +33,7 @@ type activeConstraint struct {
 // newDomainRules counts the pods that stay where they are. launchable are the offers that a
 // node may be launched as.
 func newDomainRules(s *domains.Space, launchable vec.Bits, groups int, deferredSpread bool) *domainRules {
-	t := &domainRules{counts: domains.NewCounts(s, launchable), active: make([][]activeConstraint, groups), deferredSpread: deferredSpread}
+	t := &domainRules{counts: domains.NewCounts(s, launchable), active: make([][]activeConstraint, groups), changes: make([]uint64, groups), deferredSpread: deferredSpread}
 	for g := range int32(groups) {
 		t.groupKeys = append(t.groupKeys, s.KeyOf(g))
 	}
@@ -65,6 +68,19 @@ func (t *domainRules) allows(cl *problem.Class, x *topologyPosition) bool {
 		}
 	}
 	return true
+}
+
+// stamp returns a number that changes whenever allows may answer otherwise for the class:
+// counts of changes only grow, and so does their sum.
+func (t *domainRules) stamp(cl *problem.Class) uint64 {
+	sum := uint64(0)
+	for i := range cl.Terms.DomainRules {
+		sum += t.changes[cl.Terms.DomainRules[i].Group]
+	}
+	for _, g := range cl.Terms.DomainGroups {
+		sum += t.changes[g]
+	}
+	return sum
 }
 
 // violatesActive reports whether one more pod that topology group g counts in domain
@@ -123,6 +139,7 @@ func (t *domainRules) addCounts(cl *problem.Class, x *topologyPosition) {
 	}
 	for _, g := range cl.Terms.DomainGroups {
 		if v := x.domain[t.groupKeys[g]]; v >= 0 && x.counted[g] {
+			t.changes[g]++
 			t.counts.Certain[g][v]++
 			t.counts.Possible[g][v]++
 		}
@@ -134,6 +151,7 @@ func (t *domainRules) addCounts(cl *problem.Class, x *topologyPosition) {
 			continue
 		}
 		t.activate(r, v)
+		t.changes[r.Group]++
 		switch {
 		case r.Kind == constraint.AntiAffinity:
 			t.counts.Limit[r.Group][v] = min(t.counts.Limit[r.Group][v], r.Max)

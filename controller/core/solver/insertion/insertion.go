@@ -44,6 +44,8 @@ type Insertion struct {
 	bounds        *commit.Holdings
 	space         *domains.Space
 	rules         *domainRules
+	verdicts      *verdicts
+	firstOffers   *firstOffers
 	hosts         []problem.Host
 	hostPositions []topologyPosition // by host
 	partitions    []offerPartition
@@ -75,6 +77,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 	}
 	t.partitions = parts.list
 	t.hostPositions = hostPositions(p, t.space, hosts)
+	t.verdicts, t.firstOffers = newVerdicts(t.rules, len(p.Classes), t.hostPositions, t.partitions), newFirstOffers(p, t.partitions)
 	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {
 		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
@@ -157,8 +160,10 @@ func (t *Insertion) placeSeed(c int32) bool {
 func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 	cl, shut := &t.p.Classes[c], t.closed[c]
 	t.placesTried += len(t.hosts) + len(t.nodes)
+	answers := t.verdicts.of(c, cl)
+	only := t.affinity.onlyPlace(cl)
 	for i := range t.hosts {
-		if shut.Has(int32(i)) || !w.includes(&t.hostPositions[i]) || !w.fits(&t.hosts[i], cl, t.p.Supply.Dims.N()) || !t.rules.allows(cl, &t.hostPositions[i]) || t.affinity.breaksSeed(cl, int32(i)) {
+		if shut.Has(int32(i)) || only != anyPlace && only != int32(i) || !t.verdicts.admits(answers, cl, &t.hostPositions[i]) || !w.includes(&t.hostPositions[i]) || !w.fits(&t.hosts[i], cl, t.p.Supply.Dims.N()) {
 			continue
 		}
 		if placeOnHost(t.p, &t.hosts[i], c, w) {
@@ -169,10 +174,10 @@ func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 			shut.Set(int32(i))
 		}
 	}
-	at, add := t.bestOpenNode(cl, shut, w)
+	at, add := t.bestOpenNode(c, w, answers, only)
 	x, cost := -1, 0.0
 	if (at < 0 || t.by.BestFit) && t.worthNewNode(cl, w) {
-		x, cost = t.cheapestPartition(cl, w)
+		x, cost = t.cheapestPartition(c, w, answers, only)
 	}
 	switch {
 	case at >= 0 && (x < 0 || add <= cost):
@@ -197,11 +202,12 @@ func (t *Insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
 // the pod adds to its cost; -1 when no node takes it.
-func (t *Insertion) bestOpenNode(cl *problem.Class, shut vec.Bits, w *affinityTarget) (best int, least float64) {
+func (t *Insertion) bestOpenNode(c int32, w *affinityTarget, answers []verdict, only int32) (best int, least float64) {
 	best = -1
+	cl, shut := &t.p.Classes[c], t.closed[c]
 	for i := range t.nodes {
 		n, at := &t.nodes[i], int32(len(t.hosts)+i)
-		if shut.Has(at) || !w.includes(n.topologyPosition) || !t.rules.allows(cl, n.topologyPosition) || t.affinity.breaksSeed(cl, at) {
+		if shut.Has(at) || only != anyPlace && only != at || !t.verdicts.admits(answers, cl, n.topologyPosition) || !w.includes(n.topologyPosition) {
 			continue
 		}
 		o := t.offerFor(n, cl, w)
@@ -262,33 +268,57 @@ func keepsMinValues(p *problem.Problem, template int32, offers []int32, cl *prob
 	return p.Supply.MinValues(template).Unmet(fit) == nil
 }
 
-// cheapestPartition returns the partition in which a new node for a pod of the class
-// is cheapest, among those of the heaviest pools that have one; -1 for none.
-func (t *Insertion) cheapestPartition(cl *problem.Class, w *affinityTarget) (best int, least float64) {
+// cheapestPartition returns the partition in which a new node for a pod of class c is
+// cheapest, among those of the heaviest pools that have one; -1 for none. answers are the
+// verdicts on the class, and only is the one place where it may go.
+func (t *Insertion) cheapestPartition(c int32, w *affinityTarget, answers []verdict, only int32) (best int, least float64) {
 	best = -1
-	if cl.NeedsOthersOnHost() > 0 && !w.seed || t.affinity.breaksSeed(cl, int32(len(t.hosts)+len(t.nodes))) {
+	cl := &t.p.Classes[c]
+	if cl.NeedsOthersOnHost() > 0 && !w.seed || only != anyPlace && only != int32(len(t.hosts)+len(t.nodes)) {
 		return best, 0
 	}
 	level, demand := int32(0), cl.Requests
 	w.addDependents(&demand)
 	for i := range t.partitions {
 		x := &t.partitions[i]
-		ln := &t.p.Supply.Templates[x.template]
-		if best >= 0 && ln.WeightRank > level || !w.includes(&x.topologyPosition) || !t.rules.allows(cl, &x.topologyPosition) {
+		rank := t.p.Supply.Templates[x.template].WeightRank
+		if best >= 0 && rank > level {
 			continue
 		}
-		at := slices.IndexFunc(x.byCost, func(o int32) bool {
-			return t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1)
-		})
-		if at < 0 || !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
+		at := t.firstOffers.of(c, i)
+		if at == len(x.byCost) || best >= 0 && rank == level && !t.preferred(x, &t.partitions[best], t.newNodeCost(x, at), least) ||
+			!t.verdicts.admits(answers, cl, &x.topologyPosition) || !w.includes(&x.topologyPosition) {
 			continue
 		}
-		cost := t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
-		if best < 0 || ln.WeightRank < level || t.preferred(x, &t.partitions[best], cost, least) {
-			best, level, least = i, ln.WeightRank, cost
+		if at = t.affordable(x, at, cl, w, &demand); at == len(x.byCost) || !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
+			continue
+		}
+		cost := t.newNodeCost(x, at)
+		if best < 0 || rank < level || t.preferred(x, &t.partitions[best], cost, least) {
+			best, level, least = i, rank, cost
 		}
 	}
 	return best, least
+}
+
+// newNodeCost returns what a node of the offer at an index of the partition costs in
+// USD/hour: effective cost and Catalog.NodeCost.
+func (t *Insertion) newNodeCost(x *offerPartition, at int) float64 {
+	return t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
+}
+
+// affordable returns the index of the partition's first offer, from index at on, that the
+// bounds allow for the demand of a pod of the class and the target's dependents; the
+// number of its offers when there is none.
+func (t *Insertion) affordable(x *offerPartition, at int, cl *problem.Class, w *affinityTarget, demand *vec.Vector) int {
+	set := t.p.Choices.All[cl.Choice]
+	for ; at < len(x.byCost); at++ {
+		o := x.byCost[at]
+		if set.Has(o) && w.suits(t.p, o) && vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1) {
+			break
+		}
+	}
+	return at
 }
 
 // preferred reports whether a node in partition x, at a cost, is preferred to one in

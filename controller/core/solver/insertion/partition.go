@@ -19,6 +19,8 @@ type topologyPosition struct {
 	// topology group whether the group counts pods there.
 	domain  []int32
 	counted []bool
+	// id is the same for equal positions.
+	id int32
 }
 
 // offerPartition is a set of offers whose nodes are equal to all constraints between
@@ -39,7 +41,7 @@ func hostPositions(p *problem.Problem, s *domains.Space, hosts []problem.Host) [
 	for i := range hosts {
 		out[i] = topologyPosition{domain: s.DomainsOf(i), counted: make([]bool, len(p.Topology.All))}
 		for g := range p.Topology.All {
-			out[i].counted[g] = p.Topology.All[g].CountsNode(hosts[i].Labels, hosts[i].Taints)
+			out[i].counted[g] = p.Counts(int32(g), &hosts[i])
 		}
 	}
 	return out

@@ -49,20 +49,31 @@ func (t selfAffinity) mayBeFirst(cl *problem.Class) bool {
 	return true
 }
 
-// breaksSeed reports whether a pod of the class at place at could make the affinity
-// of placed pods fail. That is so when all pods that a group counts have affinity to
-// it and began at another place: the scheduler might bind the new pod first, and the
-// others would then have to follow it.
-func (t selfAffinity) breaksSeed(cl *problem.Class, at int32) bool {
+// anyPlace and noPlace are the answers of onlyPlace that are not a place.
+const (
+	anyPlace int32 = -1
+	noPlace  int32 = -2
+)
+
+// onlyPlace returns the one place to which pods of the class may go; anyPlace when there
+// is no such limit. Elsewhere they could make the affinity of placed pods fail. That is so
+// when all pods that a group counts have affinity to it and began at another place: the
+// scheduler might bind the new pod first, and the others would then have to follow it.
+func (t selfAffinity) onlyPlace(cl *problem.Class) int32 {
+	only := anyPlace
 	if cl.Terms == nil {
-		return false
+		return only
 	}
 	for _, g := range cl.Terms.HostGroups {
-		if c := &t[g]; c.seeded && c.count == c.dependents && c.place != at {
-			return true
+		switch c := &t[g]; {
+		case !c.seeded || c.count != c.dependents || c.place == only:
+		case only == anyPlace:
+			only = c.place
+		default:
+			return noPlace
 		}
 	}
-	return false
+	return only
 }
 
 // record counts a placed pod in the states of its groups.

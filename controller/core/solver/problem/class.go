@@ -24,10 +24,11 @@ type Class struct {
 	Choice int32
 	// Pods are sorted by namespace and name. In a bundle's class they come group
 	// after group; BundleSize is the number of pods of a group, 0 for ordinary
-	// classes, and OtherSpecs are the specs of the group's other pods.
-	Pods       []int32
-	BundleSize int32
-	OtherSpecs []*model.PodSpec
+	// classes, and BundleSpecs are the specs of the group's pods. Spec then has the
+	// requests of the whole group.
+	Pods        []int32
+	BundleSize  int32
+	BundleSpecs []*model.PodSpec
 	// Key identifies the class and decides the order of equal classes.
 	Key string
 	// Reasons are set when the class cannot be placed in this plan.

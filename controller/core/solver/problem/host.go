@@ -22,7 +22,9 @@ type Host struct {
 	rare   []int64
 	dims   *supply.Dims
 	Taints []model.Taint // without those that will be removed by themselves
-	Labels func(string) (string, bool)
+	// admissions remembers what the question's problems found of the host; nil for none.
+	admissions *Admissions
+	Labels     func(string) (string, bool)
 	// Placed are the pods that the plan puts there.
 	Placed []ClassCount
 	// Counts are the pods on the node by topology group.
@@ -50,18 +52,13 @@ func (h *Host) occupy(w *podUsage) {
 	}
 }
 
-// suits reports whether selector, affinity and taints allow the pod on the host.
-func (h *Host) suits(s *model.PodSpec) bool {
-	return constraint.Untolerated(s.Tolerations, h.Taints) == nil && s.Selects(h.Labels)
-}
-
 // Admits reports whether selector, affinity, taints and the rare resources allow the pods
 // of a class on the host.
 func (h *Host) Admits(cl *Class) bool {
 	if h.rare != nil && !h.dims.FitsRare(cl.Spec.Requests, h.rare) {
 		return false
 	}
-	return h.suits(cl.Spec) && !slices.ContainsFunc(cl.OtherSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
+	return (cl.BundleSize > 0 || h.suits(cl.Spec)) && !slices.ContainsFunc(cl.BundleSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
 }
 
 // Place places up to n pods of a class on the host and returns how many. terms

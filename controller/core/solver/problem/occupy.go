@@ -27,7 +27,7 @@ func (p *Problem) Hosts() []Host {
 		at[i] = int32(len(out))
 		out = append(out, Host{
 			Node: i, Free: p.Supply.Dims.Vector(n.Allocatable), rare: p.Supply.Dims.RareOf(n.Allocatable), dims: &p.Supply.Dims,
-			Taints: constraint.PermanentTaints(n, p.Snapshot.Pools), Labels: NodeLabels(p.Snapshot, n),
+			Taints: constraint.PermanentTaints(n, p.Snapshot.Pools), Labels: NodeLabels(p.Snapshot, n), admissions: p.admissions,
 		})
 	}
 	occupyHosts(p, out, at)

@@ -24,6 +24,8 @@ type Input struct {
 	Required []model.PodSpec
 	// RespectPreferences is set when the preferences in the specs count.
 	RespectPreferences bool
+	// Admissions is shared by the problems of one question; nil for none.
+	Admissions *Admissions
 }
 
 // Problem is the question in the solver's representation. While a plan is made, the
@@ -44,11 +46,13 @@ type Problem struct {
 	Classes []Class
 	// Scale weighs resources, so that amounts of different ones can be added.
 	Scale vec.Reals
+	// admissions are those of the input.
+	admissions *Admissions
 }
 
 // New translates the input.
 func New(in *Input) *Problem {
-	p := &Problem{Snapshot: in.Supply.Snapshot, Pods: in.Pods}
+	p := &Problem{Snapshot: in.Supply.Snapshot, Pods: in.Pods, admissions: in.Admissions}
 	specs := supply.SpecsOf(p.Snapshot, in.Pods)
 	table, isNew := in.Prepared.Find(&in.Supply, specs)
 	p.Supply = table

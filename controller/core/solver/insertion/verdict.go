@@ -1,0 +1,145 @@
+package insertion
+
+import (
+	"slices"
+	"strconv"
+
+	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
+)
+
+// verdicts remembers by class and position whether the constraints between pods admit
+// one more pod of the class there. Places with equal positions share an answer, and an
+// answer holds until a pod is placed that one of the class's topology groups counts or
+// that has a rule about it.
+type verdicts struct {
+	rules     *domainRules
+	positions []*topologyPosition
+	// stamps are by class the state of its topology groups when its answers were given.
+	stamps  []uint64
+	answers [][]verdict
+}
+
+// verdict is a remembered answer.
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	admitted
+	refused
+)
+
+// number gives equal positions the same number.
+func (t *verdicts) number(numbers map[string]int32, x *topologyPosition) {
+	var key []byte
+	for _, v := range x.domain {
+		key = append(strconv.AppendInt(key, int64(v), 36), ' ')
+	}
+	for _, counted := range x.counted {
+		key = strconv.AppendBool(key, counted)
+	}
+	id, known := numbers[string(key)]
+	if !known {
+		id = int32(len(t.positions))
+		numbers[string(key)] = id
+		t.positions = append(t.positions, x)
+	}
+	x.id = id
+}
+
+// newVerdicts numbers the positions of hosts and partitions.
+func newVerdicts(rules *domainRules, classes int, hosts []topologyPosition, partitions []offerPartition) *verdicts {
+	t := &verdicts{rules: rules, stamps: make([]uint64, classes), answers: make([][]verdict, classes)}
+	numbers := map[string]int32{}
+	for i := range hosts {
+		t.number(numbers, &hosts[i])
+	}
+	for i := range partitions {
+		t.number(numbers, &partitions[i].topologyPosition)
+	}
+	return t
+}
+
+// of returns the answers for class c by the number of the position; nil when every
+// position admits it. They hold until a pod is placed.
+func (t *verdicts) of(c int32, cl *problem.Class) []verdict {
+	if cl.Terms == nil {
+		return nil
+	}
+	stamp := t.rules.stamp(cl)
+	row := t.answers[c]
+	switch {
+	case row == nil:
+		row = make([]verdict, len(t.positions))
+		t.answers[c] = row
+	case t.stamps[c] != stamp:
+		clear(row)
+	}
+	t.stamps[c] = stamp
+	return row
+}
+
+// admits reports whether position x admits one more pod of the class with the answers.
+func (t *verdicts) admits(answers []verdict, cl *problem.Class, x *topologyPosition) bool {
+	if answers == nil {
+		return true
+	}
+	if answers[x.id] == unknown {
+		answers[x.id] = refused
+		if t.rules.allows(cl, x) {
+			answers[x.id] = admitted
+		}
+	}
+	return answers[x.id] == admitted
+}
+
+// firstOffers remembers by shape of pod and partition the cheapest offer of a new node
+// for one pod, as far as bounds do not matter.
+type firstOffers struct {
+	p          *problem.Problem
+	partitions []offerPartition
+	// shapes numbers the classes by requests and choice of offers. first is by shape and
+	// partition the index in offerPartition.byCost, plus 1; 0 when it is not known.
+	shapes []int32
+	first  [][]int32
+}
+
+func newFirstOffers(p *problem.Problem, partitions []offerPartition) *firstOffers {
+	t := &firstOffers{p: p, partitions: partitions, shapes: make([]int32, len(p.Classes))}
+	type shape struct {
+		requests vec.Vector
+		choice   int32
+	}
+	numbers := map[shape]int32{}
+	for c := range p.Classes {
+		key := shape{p.Classes[c].Requests, p.Classes[c].Choice}
+		id, known := numbers[key]
+		if !known {
+			id = int32(len(numbers))
+			numbers[key] = id
+		}
+		t.shapes[c] = id
+	}
+	t.first = make([][]int32, len(numbers))
+	return t
+}
+
+// of returns the index, in order of cost, of the partition's first offer that can hold
+// a pod of class c; the number of its offers when there is none.
+func (t *firstOffers) of(c int32, partition int) int {
+	s := t.shapes[c]
+	if t.first[s] == nil {
+		t.first[s] = make([]int32, len(t.partitions))
+	}
+	at := &t.first[s][partition]
+	if *at == 0 {
+		cl, list := &t.p.Classes[c], t.partitions[partition].byCost
+		set := t.p.Choices.All[cl.Choice]
+		i := slices.IndexFunc(list, func(o int32) bool { return set.Has(o) && vec.Fits(&cl.Requests, t.p.Capacity(o), t.p.Supply.Dims.N()) })
+		if i < 0 {
+			i = len(list)
+		}
+		*at = int32(i) + 1
+	}
+	return int(*at) - 1
+}

@@ -52,7 +52,7 @@ func (s *search) insertBy(st *strategy, by insertion.Strategy) []int32 {
 	plan := write(p, &in, t.Attempt, hosts)
 	s.log.end(&plan)
 	s.consider(plan)
-	if len(plan.Nodes) == 0 {
+	if len(plan.Nodes) == 0 || leavesOut(s.in.Snapshot, plan, s.best) > 0 { // packing the pods again leaves out as many
 		return t.Unplaced
 	}
 	s.log.begin(Trial{Strategy: st.name + ", repacked", Question: s.name, Why: "new nodes were chosen one at a time", Effort: st.effort})

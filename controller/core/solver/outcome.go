@@ -52,9 +52,10 @@ func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Hos
 // Catalog.NodeCost.
 func (o *outcome) cost() float64 { return o.stats.Effective + o.stats.Fixed.USD() }
 
-// preferable reports whether a leaves out fewer of the most urgent pods than b, or
-// as many at lower cost.
-func preferable(s *model.Snapshot, a, b outcome) bool {
+// leavesOut compares the pods that two plans leave out: negative when a leaves out fewer
+// of the most urgent pods than b, positive when it leaves out more, 0 when as many of each
+// priority.
+func leavesOut(s *model.Snapshot, a, b outcome) int {
 	balance := map[int32]int{}
 	for i := range a.Unplaced {
 		balance[s.Specs[s.Pods[a.Unplaced[i].Pod].Spec].Priority]++
@@ -64,8 +65,17 @@ func preferable(s *model.Snapshot, a, b outcome) bool {
 	}
 	for _, priority := range slices.Backward(slices.Sorted(maps.Keys(balance))) {
 		if n := balance[priority]; n != 0 {
-			return n < 0
+			return n
 		}
+	}
+	return 0
+}
+
+// preferable reports whether a leaves out fewer of the most urgent pods than b, or
+// as many at lower cost.
+func preferable(s *model.Snapshot, a, b outcome) bool {
+	if more := leavesOut(s, a, b); more != 0 {
+		return more < 0
 	}
 	return a.cost() < b.cost()*(1-1e-9)
 }

@@ -184,9 +184,26 @@ func (b *bounder) bound() float64 {
 	if k.Items = b.p.Items(left, math.MinInt32, all, problem.MaximumRequest); k.Items.Merged || len(k.Items.List) == 0 {
 		return 0
 	}
+	b.cliquesAsResources(k)
+	whole, limits := k.Instance(full.ByCost, 0, nil), b.itemLimits(k, 1)
 	b.scaleUp(k)
+	duals := packing.BoundingDuals(k.Instance(full.ByCost, 0, nil), b.itemLimits(k, scaleFactor))
+	for i := range k.Items.List {
+		k.Items.List[i].N /= scaleFactor
+	}
+	return max(b.total(k, duals), b.total(k, packing.WholeBoundingDuals(whole, limits, duals)))
+}
+
+// total returns the sum of the pods' duals; 0 when there are no duals.
+func (b *bounder) total(k *commit.Round, duals []float64) float64 {
+	for i := range b.spreadClasses {
+		b.spreadClasses[i].duals = nil
+	}
+	if duals == nil {
+		return 0
+	}
 	sum := 0.0
-	for i, w := range packing.BoundingDuals(k.Instance(full.ByCost, 0, nil), b.itemLimits(k)) {
+	for i, w := range duals {
 		for _, part := range k.Items.List[i].Members {
 			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
 				b.spreadClasses[at].duals = append(b.spreadClasses[at].duals, w)
@@ -202,14 +219,15 @@ func (b *bounder) bound() float64 {
 }
 
 // itemLimits returns how many pods of each item the pricing may use. For pods that
-// spread over domains, a domain may have more than the part that was made for it.
-func (b *bounder) itemLimits(k *commit.Round) []int32 {
+// spread over domains, a domain may have more than the part that was made for it. scale
+// is how many nodes count as one.
+func (b *bounder) itemLimits(k *commit.Round, scale int32) []int32 {
 	out := make([]int32, len(k.Items.List))
 	for i := range k.Items.List {
 		out[i] = k.Items.List[i].N
 		for _, part := range k.Items.List[i].Members {
 			if at, ok := b.origin[b.p.Classes[part.Class].Key]; ok {
-				out[i] += scaleFactor * (b.spreadClasses[at].maxInDomain() - part.N)
+				out[i] += scale * (b.spreadClasses[at].maxInDomain() - part.N)
 			}
 		}
 	}
@@ -222,10 +240,8 @@ func (b *bounder) itemLimits(k *commit.Round) []int32 {
 // higher by 0.01 %.
 const scaleFactor = 64
 
-// scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by
-// scaleFactor. Anti-affinity on a node becomes a resource of which each original
-// node has one unit.
-func (b *bounder) scaleUp(k *commit.Round) {
+// cliquesAsResources makes a resource of anti-affinity on a node: each node has one unit.
+func (b *bounder) cliquesAsResources(k *commit.Round) {
 	conflicts := b.p.PackedConflicts()
 	clique := packing.Cliques(k.PackedItems(), &conflicts)
 	pods := map[int32]int32{}
@@ -247,26 +263,35 @@ func (b *bounder) scaleUp(k *commit.Round) {
 			r.Request[k.Dims+at] = 1
 		}
 		r.Conflict = constraint.NoPorts
-		r.N *= scaleFactor
+	}
+	for i := range b.p.Supply.Shapes {
+		for at := range large {
+			b.p.Supply.Shapes[i].Capacity[k.Dims+at] = 1
+		}
+	}
+	for at := range large {
+		b.p.Scale[k.Dims+at] = 1000
+	}
+	k.Dims += len(large)
+	b.p.SortItems(&k.Items)
+}
+
+// scaleUp multiplies the capacities of nodes, their costs and the numbers of pods by
+// scaleFactor.
+func (b *bounder) scaleUp(k *commit.Round) {
+	for i := range k.Items.List {
+		k.Items.List[i].N *= scaleFactor
 	}
 	for i := range b.p.Supply.Shapes {
 		room := &b.p.Supply.Shapes[i].Capacity
 		for d := range room {
 			room[d] *= scaleFactor
 		}
-		for at := range large {
-			room[k.Dims+at] = scaleFactor
-		}
-	}
-	for at := range large {
-		b.p.Scale[k.Dims+at] = 1000
 	}
 	for o := range k.Cost {
 		fixed := b.p.Supply.FixedCost(b.p.Supply.Offers[o].Template).USD()
 		k.Cost[o] = float64(scaleFactor*(k.Cost[o]+fixed)) - fixed
 	}
-	k.Dims += len(large)
-	b.p.SortItems(&k.Items)
 }
 
 // lowestCost returns the lowest total dual of the pods over all allowed

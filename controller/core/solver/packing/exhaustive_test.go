@@ -98,6 +98,9 @@ func TestExhaustive(t *testing.T) {
 		if bound := bound(in); bound > want*(1+1e-9) {
 			t.Fatalf("seed %d: %v bounds %v", seed, bound, want)
 		}
+		if bound := wholeBound(in); bound > want*(1+1e-9) {
+			t.Fatalf("seed %d: %v bounds %v with whole items", seed, bound, want)
+		}
 		if want == 0 {
 			continue
 		}
@@ -122,6 +125,51 @@ func bound(in *packing.Instance) float64 {
 		sum += w * float64(in.Items[i].Count)
 	}
 	return sum
+}
+
+// wholeBound is bound with whole items; 0 where items exclude each other.
+func wholeBound(in *packing.Instance) float64 {
+	offered := make([]int32, len(in.Items))
+	for i := range in.Items {
+		if offered[i] = in.Items[i].Count; in.Items[i].Group >= 0 {
+			return 0
+		}
+	}
+	sum := 0.0
+	for i, w := range packing.WholeBoundingDuals(in, offered, packing.BoundingDuals(in, offered)) {
+		sum += w * float64(in.Items[i].Count)
+	}
+	return sum
+}
+
+// TestWholeBound: where items leave gaps, the bound with whole items is above the one with
+// fractions, and never above the cheapest packing. Three of a bin's items of two fifths
+// need two bins; fractions need one and a fifth.
+func TestWholeBound(t *testing.T) {
+	higher, tried, gap, wholeGap := 0, 0, 0.0, 0.0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		in := random(r, 1+r.IntN(9)).scaled()
+		for i := range in.Items {
+			in.Items[i].Group = packing.NoGroup
+		}
+		want := newExhaustive(in).cost()
+		if want == 0 {
+			continue
+		}
+		with, without := wholeBound(in), bound(in)
+		if with > want*(1+1e-9) {
+			t.Fatalf("seed %d: %v bounds %v", seed, with, want)
+		}
+		if tried++; with > without*(1+1e-6) {
+			higher++
+		}
+		gap, wholeGap = gap+want/without, wholeGap+want/max(with, without)
+	}
+	t.Logf("of %d bounds %d are higher with whole items; the cheapest packing is %.3f of the bound on average, %.3f without them", tried, higher, wholeGap/float64(tried), gap/float64(tried))
+	if higher*5 < tried || wholeGap >= gap {
+		t.Errorf("%d of %d bounds are higher with whole items", higher, tried)
+	}
 }
 
 // TestOrderIsIrrelevant: the same items in another order are packed at the same cost, and

@@ -6,7 +6,9 @@ import (
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
+	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/supply"
 )
 
 // question is what a list of strategies answers: which pods to place and which
@@ -78,7 +80,16 @@ func otherDomains(s *search, st *strategy) string {
 	if !s.small() && s.log.budget.Spent() {
 		return ""
 	}
+	if st.options.domains == domains.ExistingFirst && s.in.Effort <= orderEffort && s.sameAsSpreadFirst() {
+		return ""
+	}
 	return others(s, st)
+}
+
+// sameAsSpreadFirst reports whether domains.ExistingFirst is the same order as
+// domains.SpreadFirst: where no domain has a node or anything that costs nothing.
+func (s *search) sameAsSpreadFirst() bool {
+	return len(s.in.Snapshot.Nodes) == 0 && !slices.ContainsFunc(s.best.problem.Supply.Offers, func(o supply.Offer) bool { return o.Cost <= 0 })
 }
 
 // others applies to the strategies after the first: when few pods have constraints

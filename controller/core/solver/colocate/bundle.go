@@ -52,7 +52,7 @@ func (f *colocator) bundleMultiplicity(b *bundle, group int32) int32 {
 	return n
 }
 
-// bundleClass makes a class of a bundle, without its pods. It returns false when no
+// bundleClass makes a class of a bundle, without its pods and its key. It returns false when no
 // node could hold a group, whatever its size.
 func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
 	first := &f.classes[b.members[0].Class]
@@ -85,11 +85,8 @@ func (f *colocator) bundleClass(b *bundle) (problem.Class, bool) {
 		offers.And(f.p.Supply.Requirement(&has))
 		out.BundleSpecs = append(out.BundleSpecs, &model.PodSpec{Affinity: []model.Term{{has}}, Tolerations: []model.Toleration{{Exists: true}}})
 	}
-	if out.Ports, out.Choice = f.p.Ports.ID(ports), f.p.Choices.ID(offers); !ok {
-		return out, false
-	}
-	out.Key = f.bundleKey(b, &out)
-	return out, true
+	out.Ports, out.Choice = f.p.Ports.ID(ports), f.p.Choices.ID(offers)
+	return out, ok
 }
 
 // mergeTerms joins the topology terms of a group's pods. An affinity that the group

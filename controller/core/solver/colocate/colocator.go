@@ -170,30 +170,47 @@ func (f *colocator) addToBundle(i int, c, share int32) int {
 // pod may also join when only limits and headroom stand against it, so that these
 // become the reason why the group has no place.
 func (f *colocator) maxJoining(b *bundle, c, k int32) int32 {
-	n := sort.Search(int(k), func(i int) bool {
-		next := b.with(c, int32(i)+1)
-		return !f.fitsSomewhere(&next, f.affordable)
-	})
-	if one := b.with(c, 1); n == 0 && f.fitsSomewhere(&one, nil) {
-		return 1
+	one := b.with(c, 1)
+	cl, ok := f.bundleClass(&one)
+	switch {
+	case !ok:
+		return 0
+	case !f.classFits(&cl, f.affordable):
+		if f.classFits(&cl, nil) {
+			return 1
+		}
+		return 0
 	}
-	return int32(n)
+	return 1 + int32(sort.Search(int(k)-1, func(i int) bool {
+		next := b.with(c, int32(i)+2)
+		return !f.fitsSomewhere(&next, f.affordable)
+	}))
 }
 
 // fitsSomewhere reports whether an existing node or one of the given offers, nil
 // being all, has room for a group.
 func (f *colocator) fitsSomewhere(b *bundle, offers vec.Bits) bool {
 	cl, ok := f.bundleClass(b)
-	if !ok {
-		return false
-	}
-	set := f.p.OffersOf(&cl).Clone()
+	return ok && f.classFits(&cl, offers)
+}
+
+// classFits is fitsSomewhere for the class of a bundle.
+func (f *colocator) classFits(cl *problem.Class, offers vec.Bits) bool {
+	set := f.p.OffersOf(cl)
 	if offers != nil {
+		set = set.Clone()
 		set.And(offers)
 	}
-	return f.p.SomeFits(&cl.Requests, set) || slices.ContainsFunc(f.hosts, func(h problem.Host) bool {
-		return vec.Fits(&cl.Requests, &h.Free, f.p.Supply.Dims.N()) && h.Admits(&cl) && !f.p.Ports.ConflictsWithAny(cl.Ports, h.Ports) && h.Counts.Allows(cl.Terms, 1) > 0
-	})
+	if f.p.SomeFits(&cl.Requests, set) {
+		return true
+	}
+	for i := range f.hosts {
+		h := &f.hosts[i]
+		if vec.Fits(&cl.Requests, &h.Free, f.p.Supply.Dims.N()) && h.Admits(cl) && !f.p.Ports.ConflictsWithAny(cl.Ports, h.Ports) && h.Counts.Allows(cl.Terms, 1) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // startBundle starts a bundle with the first unbundled pod that may be the first to
@@ -245,6 +262,7 @@ func (f *colocator) bundledClasses() []problem.Class {
 			continue
 		}
 		cl, _ := f.bundleClass(b)
+		cl.Key = f.bundleKey(b, &cl)
 		for range b.count {
 			for _, t := range b.members {
 				cl.Pods = append(cl.Pods, f.classes[t.Class].Pods[next[t.Class]:next[t.Class]+int(t.N)]...)

@@ -66,6 +66,14 @@ func NewGroups(s *model.Snapshot, pods []int32, required []model.PodSpec, respec
 	return t
 }
 
+// Clone returns the same groups, of which other rules may be packed (SelectPacked). The
+// terms of specs are shared, and nobody changes them.
+func (t *Groups) Clone() *Groups {
+	out := *t
+	out.All, out.buf = slices.Clone(t.All), nil
+	return &out
+}
+
 // collect adds the groups of a spec's constraints. base is the spec without
 // preferences, which do not narrow the nodes that a spread counts.
 func (t *Groups) collect(s, base *model.PodSpec) {

@@ -1,8 +1,6 @@
 package insertion
 
 import (
-	"slices"
-
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
@@ -12,9 +10,10 @@ func placeableClasses(p *problem.Problem, hosts []problem.Host) []bool {
 	out := make([]bool, len(p.Classes))
 	for c := range p.Classes {
 		cl := &p.Classes[c]
-		out[c] = p.SomeFits(&cl.Requests, p.OffersOf(cl)) || slices.ContainsFunc(hosts, func(h problem.Host) bool {
-			return vec.Fits(&cl.Requests, &h.Free, p.Supply.Dims.N()) && h.Admits(cl)
-		})
+		out[c] = p.SomeFits(&cl.Requests, p.OffersOf(cl))
+		for h := 0; h < len(hosts) && !out[c]; h++ {
+			out[c] = vec.Fits(&cl.Requests, &hosts[h].Free, p.Supply.Dims.N()) && hosts[h].Admits(cl)
+		}
 	}
 	return out
 }

@@ -143,8 +143,7 @@ func wholeBound(in *packing.Instance) float64 {
 }
 
 // TestWholeBound: where items leave gaps, the bound with whole items is above the one with
-// fractions, and never above the cheapest packing. Three of a bin's items of two fifths
-// need two bins; fractions need one and a fifth.
+// fractions, and never above the cheapest packing.
 func TestWholeBound(t *testing.T) {
 	higher, tried, gap, wholeGap := 0, 0, 0.0, 0.0
 	for seed := range uint64(600) {

@@ -43,8 +43,7 @@ func WholeBoundingDuals(in *Instance, offered []int32, start []float64) []float6
 	if count(in.Items) > maxWholeBound {
 		return nil
 	}
-	whole := in
-	in, m, from := prepare(in)
+	_, m, from := prepare(in)
 	if len(m.items) == 0 || len(m.items) > maxMasterItems {
 		return nil
 	}
@@ -63,7 +62,7 @@ func WholeBoundingDuals(in *Instance, offered []int32, start []float64) []float6
 		best[i] = start[at(i)]
 	}
 	g.improveWhole(best)
-	out := make([]float64, len(whole.Items))
+	out := make([]float64, len(in.Items))
 	for i := range best {
 		out[at(i)] = best[i]
 	}

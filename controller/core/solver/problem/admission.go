@@ -5,11 +5,13 @@ import (
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
-// Admissions remembers which nodes the specs of one question may use, and on which nodes
-// its topology groups count pods. All problems of the question have the same specs, nodes
-// and groups, so that the labels of each pair are compared once and not once a problem.
-// It is used by one goroutine at a time.
+// Admissions remembers which nodes the specs of one question may use, its topology groups,
+// and on which nodes they count pods. All problems of the question have the same pods,
+// specs, nodes and groups, so that labels are compared once and not once a problem. It is
+// used by one goroutine at a time.
 type Admissions struct {
+	// topology are the groups of the question, nil before the first problem.
+	topology *constraint.Groups
 	snapshot *model.Snapshot
 	// numbers are the specs' indexes in the snapshot. Other specs are not remembered.
 	numbers map[*model.PodSpec]int32
@@ -26,23 +28,15 @@ const (
 	no
 )
 
-// verdictOf returns the verdict for an answer.
-func verdictOf(ok bool) verdict {
-	if ok {
-		return yes
-	}
-	return no
-}
-
 // maxAdmissions bounds the answers about specs, which take a byte each. Questions with
 // more of them are planned once or twice, so that little is asked again.
 const maxAdmissions = 4 << 20
 
-// NewAdmissions returns an empty memory for the problems of one question; nil, which
-// remembers nothing, for a snapshot without nodes and for one with too many.
+// NewAdmissions returns an empty memory for the problems of one question. Of nodes it
+// remembers nothing where there are too many.
 func NewAdmissions(s *model.Snapshot) *Admissions {
 	if len(s.Nodes) == 0 || len(s.Nodes)*len(s.Specs) > maxAdmissions {
-		return nil
+		return &Admissions{}
 	}
 	a := &Admissions{snapshot: s, numbers: make(map[*model.PodSpec]int32, len(s.Specs)), suits: make([][]verdict, len(s.Specs))}
 	for i := range s.Specs {
@@ -51,10 +45,21 @@ func NewAdmissions(s *model.Snapshot) *Admissions {
 	return a
 }
 
+// groups returns the topology groups of an input.
+func (a *Admissions) groups(in *Input) *constraint.Groups {
+	if a == nil {
+		return constraint.NewGroups(in.Supply.Snapshot, in.Pods, in.Required, in.RespectPreferences)
+	}
+	if a.topology == nil {
+		a.topology = constraint.NewGroups(in.Supply.Snapshot, in.Pods, in.Required, in.RespectPreferences)
+	}
+	return a.topology.Clone()
+}
+
 // of returns the remembered answers about a spec by node, nil for a spec that the
 // snapshot does not have.
 func (a *Admissions) of(s *model.PodSpec) []verdict {
-	if a == nil {
+	if a == nil || a.snapshot == nil {
 		return nil
 	}
 	at, ok := a.numbers[s]
@@ -69,7 +74,7 @@ func (a *Admissions) of(s *model.PodSpec) []verdict {
 
 // ofGroup returns the remembered answers about a topology group by node.
 func (a *Admissions) ofGroup(group int32, groups int) []verdict {
-	if a == nil {
+	if a == nil || a.snapshot == nil {
 		return nil
 	}
 	if len(a.counts) < groups {
@@ -88,7 +93,10 @@ func (h *Host) suits(s *model.PodSpec) bool {
 		return h.matches(s)
 	}
 	if row[h.Node] == unknown {
-		row[h.Node] = verdictOf(h.matches(s))
+		row[h.Node] = no
+		if h.matches(s) {
+			row[h.Node] = yes
+		}
 	}
 	return row[h.Node] == yes
 }
@@ -108,7 +116,10 @@ func (p *Problem) Counts(group int32, h *Host) bool {
 		return g.CountsNode(h.Labels, h.Taints)
 	}
 	if row[h.Node] == unknown {
-		row[h.Node] = verdictOf(g.CountsNode(h.Labels, h.Taints))
+		row[h.Node] = no
+		if g.CountsNode(h.Labels, h.Taints) {
+			row[h.Node] = yes
+		}
 	}
 	return row[h.Node] == yes
 }

@@ -60,7 +60,7 @@ func New(in *Input) *Problem {
 	c := classifier{p: p, needs: nodeNeeds{ids: map[string]int32{}}}
 	var grouped parallel.Group // groups pods while the offers are prepared
 	grouped.Go(func() {
-		p.Topology = constraint.NewGroups(p.Snapshot, in.Pods, in.Required, in.RespectPreferences)
+		p.Topology = p.admissions.groups(in)
 		p.Classes = c.classes(len(specs))
 	})
 	if isNew {

@@ -17,11 +17,11 @@ func trimOwner(o any) (any, error) {
 		for i := range conditions {
 			conditions[i] = appsv1.ReplicaSetCondition{Type: conditions[i].Type, Status: conditions[i].Status}
 		}
-		owner.Status = appsv1.ReplicaSetStatus{Conditions: conditions}
+		owner.Status = appsv1.ReplicaSetStatus{Replicas: owner.Status.Replicas, Conditions: conditions}
 	case *appsv1.StatefulSet:
 		trimMeta(&owner.ObjectMeta)
 		owner.Spec = appsv1.StatefulSetSpec{Replicas: owner.Spec.Replicas, PodManagementPolicy: owner.Spec.PodManagementPolicy}
-		owner.Status = appsv1.StatefulSetStatus{}
+		owner.Status = appsv1.StatefulSetStatus{Replicas: owner.Status.Replicas}
 	case *batchv1.Job:
 		trimMeta(&owner.ObjectMeta)
 		spec, status := &owner.Spec, &owner.Status
@@ -31,7 +31,7 @@ func trimOwner(o any) (any, error) {
 			conditions[i] = batchv1.JobCondition{Type: conditions[i].Type, Status: conditions[i].Status}
 		}
 		owner.Status = batchv1.JobStatus{
-			Conditions: conditions, Succeeded: status.Succeeded, FailedIndexes: status.FailedIndexes, UncountedTerminatedPods: status.UncountedTerminatedPods,
+			Conditions: conditions, Active: status.Active, Succeeded: status.Succeeded, FailedIndexes: status.FailedIndexes, UncountedTerminatedPods: status.UncountedTerminatedPods,
 		}
 	}
 	return o, nil

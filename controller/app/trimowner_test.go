@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // TestTrimOwner: of an owner the cache keeps how many pods it wants and whether it makes
@@ -32,13 +34,13 @@ func TestTrimOwner(t *testing.T) {
 				Replicas: 2, Conditions: []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota"}},
 			}},
 			want: &appsv1.ReplicaSet{ObjectMeta: kept, Spec: appsv1.ReplicaSetSpec{Replicas: &three}, Status: appsv1.ReplicaSetStatus{
-				Conditions: []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue}},
+				Replicas: 2, Conditions: []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue}},
 			}},
 		},
 		"StatefulSet": {
 			reason: "replicas, and whether pods wait for each other",
 			in:     &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement, Template: template, ServiceName: "web"}, Status: appsv1.StatefulSetStatus{Replicas: 2}},
-			want:   &appsv1.StatefulSet{ObjectMeta: kept, Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement}},
+			want:   &appsv1.StatefulSet{ObjectMeta: kept, Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement}, Status: appsv1.StatefulSetStatus{Replicas: 2}},
 		},
 		"Job": {
 			reason: "how many at a time and in all, and how far it has come",
@@ -47,7 +49,7 @@ func TestTrimOwner(t *testing.T) {
 				UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"2"}},
 			}},
 			want: &batchv1.Job{ObjectMeta: kept, Spec: batchv1.JobSpec{Parallelism: &three, Completions: &three, Suspend: &yes}, Status: batchv1.JobStatus{
-				Succeeded: 2, Conditions: []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}},
+				Active: 1, Succeeded: 2, Conditions: []batchv1.JobCondition{{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}},
 				UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"2"}},
 			}},
 		},
@@ -62,5 +64,26 @@ func TestTrimOwner(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})
+	}
+}
+
+// TestTrimmedOwnersStart: whether an owner has yet to create its pods is told from what the
+// cache keeps of it.
+func TestTrimmedOwnersStart(t *testing.T) {
+	three := int32(3)
+	for _, has := range []int32{0, 1} {
+		for _, owner := range []any{
+			&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: &three}, Status: appsv1.ReplicaSetStatus{Replicas: has}},
+			&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement}, Status: appsv1.StatefulSetStatus{Replicas: has}},
+			&batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &three, Completions: &three}, Status: batchv1.JobStatus{Active: has}},
+		} {
+			kept, err := trimOwner(owner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, starting := lower.Starting(kept); starting != (has == 0) {
+				t.Errorf("%T with %d pods: starting is %v", owner, has, starting)
+			}
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -64,25 +66,41 @@ func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
 	return ref.UID, creating != nil && (*creating)[ref.UID]
 }
 
+// startingFor is for how long an owner counts as about to create its first pod, from when
+// that was first seen: one whose pods are refused, or that nobody acts on, holds up nothing
+// after that.
+const startingFor = 2 * time.Minute
+
 // Starting reports whether an owner that says how many pods it will have has yet to create
 // the first of them: a burst goes on. Those in came, of which pods have come since the last
-// snapshot, and those that were creating pods in it are known.
+// snapshot, and those that were creating pods in it are known. It is for one goroutine at a
+// time.
 func (c *Cluster) Starting(came map[types.UID]bool) bool {
 	known := map[types.UID]bool{}
 	if creating := c.creating.Load(); creating != nil {
 		known = *creating
 	}
+	now, found := c.cfg.Clock.Now(), false
+	since := make(map[types.UID]time.Time, len(c.starting))
 	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
 		if s == nil {
 			continue
 		}
 		for _, o := range s.List() {
-			if uid, ok := lower.Starting(o); ok && !came[uid] && !known[uid] {
-				return true
+			uid, ok := lower.Starting(o)
+			if !ok {
+				continue
 			}
+			at, seen := c.starting[uid]
+			if !seen {
+				at = now
+			}
+			since[uid] = at
+			found = found || !came[uid] && !known[uid] && now.Sub(at) < startingFor
 		}
 	}
-	return false
+	c.starting = since
+	return found
 }
 
 // Owners counts the owners in the watch cache that may announce pods.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -57,6 +58,9 @@ type Cluster struct {
 	specCache lower.SpecCache
 	// creating are the owners that were creating pods in the last snapshot, by UID.
 	creating atomic.Pointer[map[types.UID]bool]
+	// starting are the owners that had yet to create a pod when [Cluster.Starting] last
+	// looked, and when it first saw each of them so.
+	starting map[types.UID]time.Time
 	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }

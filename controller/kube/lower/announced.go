@@ -91,29 +91,33 @@ func (a *announced) readPlaces(planned *plannedPods) map[string]bool {
 	return overdue
 }
 
-// readCame finds the pods that tolerate the reservation of a node on which a place is planned
-// for an announced pod of their owner, and that the node's claim does not name: they have
-// taken such a place. They wait, or are bound there already.
-func (a *announced) readCame(planned *plannedPods) {
+// readCame finds the pods that have taken an announced place of their owner on a node whose
+// claim does not name them: those that tolerate its reservation and wait, and those that are
+// bound there already. (Of bound pods nobody keeps the toleration.)
+func (a *announced) readCame(named *plannedPods) {
 	if len(a.nodes) == 0 {
 		return
 	}
-	byUID := make(map[string]int32, len(a.nodes))
+	byUID, names := make(map[string]int32, len(a.nodes)), map[int32]map[string]bool{}
 	for _, node := range a.nodes {
-		byUID[string(a.b.claims[node].UID)] = node
+		if uid := a.b.claims[node].UID; uid != "" {
+			byUID[string(uid)] = node
+		}
+		names[node] = map[string]bool{}
+		for _, key := range PlannedPods(a.b.claims[node]) {
+			names[node][key] = true
+		}
 	}
 	for _, pod := range a.b.in.Pods {
-		key := pod.Namespace + "/" + pod.Name
-		for i := range pod.Spec.Tolerations {
-			t := &pod.Spec.Tolerations[i]
-			if t.Key != karpv1.TaintKeyReserved {
-				continue
-			}
-			node, ok := byUID[t.Value]
-			if at, named := planned.forBound[key]; !ok || named && at == node || !a.waitsFor(pod, node) {
-				continue
-			}
-			if owner := OwnerKey(pod); a.places[node][owner] > 0 {
+		key, owner := pod.Namespace+"/"+pod.Name, OwnerKey(pod)
+		if owner == "" {
+			continue
+		}
+		if _, waits := named.forPending[key]; waits && pod.Spec.NodeName == "" {
+			continue // another claim, or this one, names it
+		}
+		for _, node := range a.letOnto(pod, byUID) {
+			if !names[node][key] && a.places[node][owner] > 0 {
 				a.places[node][owner]--
 				a.came[key] = node
 				a.adopted(node, pod, owner)
@@ -123,13 +127,27 @@ func (a *announced) readCame(planned *plannedPods) {
 	}
 }
 
-// waitsFor reports whether the pod waits for a node, or is bound to this one.
-func (a *announced) waitsFor(pod *corev1.Pod, node int32) bool {
-	if pod.Spec.NodeName == "" {
-		return lacksNode(pod, false)
+// letOnto returns the nodes whose reservations a waiting pod tolerates, and the node of a
+// bound one, of those with announced places.
+func (a *announced) letOnto(pod *corev1.Pod, byUID map[string]int32) []int32 {
+	if pod.Spec.NodeName != "" {
+		if at, ok := a.b.nodeAt[pod.Spec.NodeName]; ok && IsRunning(pod) && a.places[at] != nil {
+			return []int32{at}
+		}
+		return nil
 	}
-	at, ok := a.b.nodeAt[pod.Spec.NodeName]
-	return ok && at == node && IsRunning(pod)
+	if !lacksNode(pod, false) {
+		return nil
+	}
+	var out []int32
+	for i := range pod.Spec.Tolerations {
+		if t := &pod.Spec.Tolerations[i]; t.Key == karpv1.TaintKeyReserved {
+			if node, ok := byUID[t.Value]; ok {
+				out = append(out, node)
+			}
+		}
+	}
+	return out
 }
 
 // adopted tells that a pod has taken the place of an announced one.
@@ -167,10 +185,11 @@ func AnnouncedPods(claim *karpv1.NodeClaim) map[string]int {
 
 // tried reports whether the pod has to have been tried by its scheduler before it counts
 // as waiting. A pod of an owner that is creating pods counts as soon as another one waits,
-// as those do that do not exist yet.
+// as those do that do not exist yet, and so does one that has taken an announced place.
 func (a *announced) tried(pod *corev1.Pod) bool {
 	_, creating := a.counts[controllerUID(pod)]
-	return a.b.in.Live && !creating
+	_, came := a.came[pod.Namespace+"/"+pod.Name]
+	return a.b.in.Live && !creating && !came
 }
 
 // take returns the index of the node on which a place is planned for a further pod of the

@@ -48,7 +48,7 @@ func (b *builder) replacementNodes() map[string]int32 {
 				continue
 			}
 			seen[at] = true
-			for _, key := range planned(b.claims[at]) {
+			for _, key := range PlannedPods(b.claims[at]) {
 				out[key] = at
 			}
 		}

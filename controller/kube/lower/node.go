@@ -156,8 +156,8 @@ func options(claim *karpv1.NodeClaim) []model.Option {
 	return out
 }
 
-// planned returns the pods that a claim was made for, as namespace/name.
-func planned(claim *karpv1.NodeClaim) []string {
+// PlannedPods returns the pods that a claim was made for, as namespace/name.
+func PlannedPods(claim *karpv1.NodeClaim) []string {
 	var out []string
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationPlannedPods]), &out); err != nil {
 		return nil

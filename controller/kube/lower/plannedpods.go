@@ -45,7 +45,7 @@ func newPlannedPods(b *builder) *plannedPods {
 			continue
 		}
 		awaits := p.awaitsPods(int32(i))
-		for _, key := range planned(claim) {
+		for _, key := range PlannedPods(claim) {
 			if awaits {
 				p.forPending[key] = int32(i)
 			}

@@ -4,13 +4,16 @@ import (
 	"slices"
 	"strconv"
 	"testing"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/condition"
 )
 
 // TestArrivals: a pod that was announced is let onto the node on which a place was planned
@@ -81,5 +84,76 @@ func (w *launchingCluster) comes(t *testing.T, owner, name string, before ...fun
 	}}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app:1"}}
 	w.create(t, pod)
+	w.eventually(t, "the cache to show pod "+name, func() bool { return w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), pod) == nil })
 	return pod
+}
+
+// TestPlannedElsewhere: a pod that a claim names takes no announced place besides, and places
+// on a node that has taken pods for long are out of date.
+func TestPlannedElsewhere(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	w.expects(t, "places", `{"ReplicaSet/default/web":5}`)
+	w.launched(t, "places")
+	w.plan(t, "own", "default/web-1") // it may be launched or not
+	named := w.comes(t, "web", "web-1")
+	w.tolerates(t, w.comes(t, "web", "web-2"), "places") // it came later
+	if slices.Contains(w.getPod(t, "web-1").Spec.Tolerations, karpv1.ReservedToleration(w.getClaim(t, "places").UID)) {
+		t.Error("a pod with a place of its own has taken another one")
+	}
+	w.drop(t, named)
+	old := w.getClaim(t, "places").DeepCopy()
+	old.Status.Conditions = append(old.Status.Conditions, metav1.Condition{
+		Type: karpv1.ConditionInitialized, Status: metav1.ConditionTrue, Reason: "Initialized", LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Minute)),
+	})
+	w.eventually(t, "the claim to be initialized", func() bool {
+		old.ResourceVersion = w.getClaim(t, "places").ResourceVersion
+		return w.client.Status().Update(t.Context(), old) == nil
+	})
+	w.eventually(t, "the cache to show it", func() bool {
+		return condition.IsTrue(w.getClaim(t, "places").Status.Conditions, karpv1.ConditionInitialized)
+	})
+	late := w.comes(t, "web", "web-3")
+	w.expects(t, "new", `{"ReplicaSet/default/shop":1}`)
+	w.launched(t, "new")
+	w.tolerates(t, w.comes(t, "shop", "shop-1"), "new")
+	if tolerates(w.getPod(t, "web-3")) {
+		t.Error("a pod is let onto a node whose places are out of date")
+	}
+	w.drop(t, late)
+}
+
+// TestUnregisteredNeeded: a node that is not ready keeps the unregistered taint while a
+// DaemonSet tolerates that and no closed node: its pod may be what makes the node ready.
+func TestUnregisteredNeeded(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	labels := map[string]string{"app": "network"}
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "network"}}
+	d.Spec.Selector, d.Spec.Template.Labels = &metav1.LabelSelector{MatchLabels: labels}, labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/network:1"}}
+	d.Spec.Template.Spec.Tolerations = []corev1.Toleration{{Key: karpv1.TaintKeyUnregistered, Operator: corev1.TolerationOpExists}}
+	w.create(t, d)
+	w.eventually(t, "the cache to show the DaemonSet", func() bool {
+		return w.client.Get(t.Context(), client.ObjectKeyFromObject(d), d) == nil
+	})
+	has := func(node string, taint corev1.Taint) func() bool {
+		return func() bool {
+			return slices.ContainsFunc(w.getNode(t, node).Spec.Taints, func(x corev1.Taint) bool { return x.MatchTaint(&taint) && x.Value == taint.Value })
+		}
+	}
+	w.claim(t, "waits", option("m5.large"))
+	w.joinUnready(t, "node-waits", w.launched(t, "waits").Status.ProviderID)
+	w.eventually(t, "the node to be adopted", func() bool { return len(w.getNode(t, "node-waits").Finalizers) > 0 })
+	if !has("node-waits", karpv1.UnregisteredTaint())() {
+		t.Error("the DaemonSet cannot come any more")
+	}
+	w.ready(t, "node-waits")
+	w.eventually(t, "the node to be registered", func() bool { return !has("node-waits", karpv1.UnregisteredTaint())() })
+	if err := w.client.Delete(t.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "the cache to show that it is gone", func() bool {
+		return w.client.Get(t.Context(), client.ObjectKeyFromObject(d), d) != nil
+	})
 }

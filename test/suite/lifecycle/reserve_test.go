@@ -239,9 +239,21 @@ func leaves(t *testing.T, w *launchingCluster) {
 	w.registered(t, "orphaned")
 	w.lift(t, "node-orphaned")
 	w.eventually(t, "the reservation", func() bool { return w.reserved(t, "orphaned") })
+	w.create(t, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "closed"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{karpv1.ClosedTaint()}}})
+	w.eventually(t, "the cache to show the closed node", func() bool { return w.getNode(t, "closed") != nil })
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if err := (&reservation.Releaser{Client: w.client, Clock: clock.RealClock{}}).Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually(t, "a node that is not registered to be as it joined", func() bool {
+		taints := w.getNode(t, "closed").Spec.Taints
+		return slices.ContainsFunc(taints, func(x corev1.Taint) bool {
+			return x.Key == karpv1.TaintKeyUnregistered && x.Effect == corev1.TaintEffectNoExecute
+		}) &&
+			!slices.ContainsFunc(taints, reservation.IsTaint)
+	})
+	if err := w.client.Delete(t.Context(), w.getNode(t, "closed")); err != nil {
 		t.Fatal(err)
 	}
 	w.eventually(t, "the end of the reservation", func() bool { return !w.reserved(t, "orphaned") })

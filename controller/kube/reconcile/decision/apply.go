@@ -12,9 +12,10 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 )
 
-// apply carries out the decision, and returns after how long to make the next one. What
-// the API server refuses is left out: see [Loop.refuse].
-func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision) (time.Duration, error) {
+// apply carries out the decision, and returns after how long to make the next one. behind
+// says that an object had changed before. What the API server refuses is left out: see
+// [Loop.refuse].
+func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision, behind bool) (time.Duration, error) { //nolint:revive // a fact about the round, not a mode
 	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
 	l.progress.step(l.Clock.Now())
 	l.applied.Claims = launched.Claims
@@ -24,15 +25,9 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if err != nil {
 		return 0, err
 	}
+	stale = stale || behind
 	l.Actuator.Reporter.TellUnplaced(&view.Snapshot, view.Pools, d)
 	l.Actuator.Reporter.TellPools(&view.Snapshot, view.Pools, d)
-	settled, err := l.Actuator.Settle(ctx, view.Announced)
-	l.applied.Add(&settled)
-	behind, err := l.refuse(ctx, view, nil, err)
-	if err != nil {
-		return 0, err
-	}
-	stale = stale || behind
 	assigned, err := l.Actuator.Assign(ctx, &view.Snapshot, d)
 	l.applied.Add(&assigned)
 	again, err := l.refuse(ctx, view, nil, err)
@@ -51,6 +46,14 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 		return validation, nil
 	}
 	return l.next(d), nil
+}
+
+// settle writes what the snapshot says of announced pods on their claims. It comes before the
+// decision, so that pods which come meanwhile are not let onto places that are taken.
+func (l *Loop) settle(ctx context.Context, view *cluster.View) (stale bool, _ error) {
+	settled, err := l.Actuator.Settle(ctx, view.Announced)
+	l.applied.Add(&settled)
+	return l.refuse(ctx, view, nil, err)
 }
 
 // disrupt carries out what the decision says of disruptions. stale says that an object

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -53,9 +54,9 @@ func (b *batches) left(now time.Time) time.Duration {
 // returns for how long, 0 when the batch is over.
 func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) bool) time.Duration {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	left := b.window.Hold(now)
-	if left == 0 || !starting(b.owners) {
+	left, came := b.window.Hold(now), maps.Clone(b.owners)
+	b.mu.Unlock() // watches go on while all owners are looked at
+	if left == 0 || !starting(came) {
 		return 0
 	}
 	return left

@@ -241,7 +241,11 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now)
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
+	behind := false
 	if l.Observed == nil {
+		if behind, err = l.settle(ctx, view); err != nil {
+			return 0, err
+		}
 		if err := l.planUnplanned(ctx, view, policies, opts); err != nil {
 			return 0, err
 		}
@@ -272,7 +276,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	if l.Observed != nil {
 		return l.Every, l.Observed(ctx, &view.Snapshot, &d)
 	}
-	return l.apply(ctx, view, &d)
+	return l.apply(ctx, view, &d, behind)
 }
 
 // report logs, counts and keeps the failures of a decision, and holds what they are about.

@@ -29,6 +29,8 @@ const (
 	// Announced finds claims by the owners of the announced pods that they were made for, as
 	// "kind/namespace/name".
 	Announced = "announced"
+	// Planned finds claims by the pods that were planned on them, as "namespace/name".
+	Planned = "planned"
 	// NodeName finds pods by the node they are bound to.
 	NodeName = "spec.nodeName"
 )
@@ -56,10 +58,22 @@ func Register(ctx context.Context, ix client.FieldIndexer) error {
 			return fmt.Errorf("index %T by %s: %w", each.object, each.field, err)
 		}
 	}
-	if err := ix.IndexField(ctx, &karpv1.NodeClaim{}, Announced, announcedOn); err != nil {
-		return fmt.Errorf("index claims by %s: %w", Announced, err)
+	for field, extract := range map[string]client.IndexerFunc{Announced: announcedOn, Planned: plannedOn} {
+		if err := ix.IndexField(ctx, &karpv1.NodeClaim{}, field, extract); err != nil {
+			return fmt.Errorf("index claims by %s: %w", field, err)
+		}
 	}
 	return nil
+}
+
+// plannedOn returns the pods that were planned on a claim of this controller; none when they
+// cannot be read.
+func plannedOn(o client.Object) []string {
+	c, ok := o.(*karpv1.NodeClaim)
+	if !ok || !managed.Claim(c) {
+		return nil
+	}
+	return lower.PlannedPods(c)
 }
 
 // announcedOn returns the owners whose announced pods are planned on a claim of this

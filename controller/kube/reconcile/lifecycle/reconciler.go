@@ -168,9 +168,18 @@ func (r *Reconciler) steps(ctx context.Context, claim *karpv1.NodeClaim) (time.D
 	if err != nil || !done {
 		return wait, err
 	}
-	if err := r.Reservations.Prepare(ctx, claim); err != nil {
+	again, err := r.Reservations.Prepare(ctx, claim)
+	if err != nil {
 		return 0, err
 	}
+	if wait, err = r.join(ctx, claim); err == nil && again > 0 && (wait == 0 || again < wait) {
+		wait = again
+	}
+	return wait, err
+}
+
+// join runs the steps after the launch.
+func (r *Reconciler) join(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	node, err := r.nodeOf(ctx, claim)
 	if err != nil {
 		return 0, err

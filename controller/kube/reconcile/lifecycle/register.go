@@ -105,8 +105,9 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 }
 
 // adopt writes the claim's labels, annotations, taints and finalizer on the node, and
-// replaces the unregistered taint. It writes the claim's taints only the first time, because
-// startup taints may be removed before the node is registered.
+// replaces the unregistered taint, when the node is ready at the latest. It writes the claim's
+// taints only the first time, because startup taints may be removed before the node is
+// registered.
 func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
 	first := !controllerutil.ContainsFinalizer(node, karpv1.FinalizerTermination)
@@ -130,6 +131,13 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 		node.Spec.Taints = mergeTaints(node.Spec.Taints, claim.Spec.StartupTaints)
 	}
 	replaced := slices.ContainsFunc(node.Spec.Taints, isUnregistered)
+	if replaced && !takesPods(node) && r.Clock.Since(node.CreationTimestamp.Time) < readyTimeout {
+		needed, err := r.Reservations.NeedsUnregistered(ctx)
+		if err != nil {
+			return err
+		}
+		replaced = !needed
+	}
 	if replaced {
 		node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isUnregistered), []corev1.Taint{karpv1.ClosedTaint()})
 	}

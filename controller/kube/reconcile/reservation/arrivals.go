@@ -11,6 +11,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -78,8 +80,14 @@ func (a *Arrivals) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if err != nil || pod == nil || hasPlace(pod) {
 		return reconcile.Result{}, err
 	}
-	owner := lower.OwnerKey(pod)
 	var claims karpv1.NodeClaimList
+	if err := a.client.List(ctx, &claims, client.MatchingFields{index.Planned: req.String()}); err != nil {
+		return reconcile.Result{}, fmt.Errorf("find the claim of planned pod %s: %w", req, err)
+	}
+	if len(claims.Items) > 0 {
+		return reconcile.Result{}, nil // it has a place of its own
+	}
+	owner := lower.OwnerKey(pod)
 	if err := a.client.List(ctx, &claims, client.MatchingFields{index.Announced: owner}); err != nil {
 		return reconcile.Result{}, fmt.Errorf("find places for pods of %s: %w", owner, err)
 	}
@@ -115,9 +123,14 @@ func readyFirst(x, y karpv1.NodeClaim) int {
 }
 
 // take takes a place of the claim for a pod of the owner. It returns false when there is
-// none left, when the claim has no instance yet, or when it goes.
+// none left, when the claim has no instance yet, when it goes, and when its node has been
+// initialized for so long that no reservation is left: the places are then out of date.
 func (a *Arrivals) take(claim *karpv1.NodeClaim, owner string, pod types.NamespacedName) bool {
 	if claim.Status.ProviderID == "" || !claim.DeletionTimestamp.IsZero() {
+		return false
+	}
+	ready := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized)
+	if ready != nil && ready.Status == metav1.ConditionTrue && a.clock.Since(ready.LastTransitionTime.Time) >= maxDuration {
 		return false
 	}
 	planned, err := plannedPods(claim)

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -47,12 +49,44 @@ func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (in
 	if err != nil {
 		return 0, err
 	}
-	own, waiting := karpv1.ReservedToleration(claim.UID), 0
-	var without []*corev1.Pod
+	waiting, without, err := r.lacking(ctx, claim, planned)
+	if err != nil {
+		return 0, err
+	}
+	r.addTolerations(ctx, claim.UID, without)
+	return waiting + announcedPods(claim), nil
+}
+
+// Prepare has the toleration of the claim's reservation added to the planned pods that lack
+// it. Done while the instance boots, nothing is left to be written when the node is ready.
+// It returns after how long to call it again, 0 when no pod lacks it, and does nothing for a
+// node that takes pods already: [Reservations.Open] goes on there. Planned pods that cannot
+// be read have no part in the claim's life: its node is opened to all.
+func (r *Reservations) Prepare(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
+	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
+		return 0, nil
+	}
+	planned, err := plannedPods(claim)
+	if err != nil {
+		logr.FromContextOrDiscard(ctx).Error(err, "no node is kept for planned pods")
+		return 0, nil
+	}
+	_, without, err := r.lacking(ctx, claim, planned)
+	if err != nil || len(without) == 0 {
+		return 0, err
+	}
+	r.addTolerations(ctx, claim.UID, without)
+	return preparePoll, nil
+}
+
+// lacking returns how many of the planned pods wait, and those of them that lack the
+// toleration of the claim's reservation.
+func (r *Reservations) lacking(ctx context.Context, claim *karpv1.NodeClaim, planned []string) (waiting int, without []*corev1.Pod, _ error) {
+	own := karpv1.ReservedToleration(claim.UID)
 	for _, key := range planned {
 		pod, err := r.unbound(ctx, key)
 		if err != nil {
-			return 0, err
+			return 0, nil, err
 		}
 		if pod == nil {
 			continue
@@ -62,19 +96,7 @@ func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (in
 			without = append(without, pod)
 		}
 	}
-	r.addTolerations(ctx, claim.UID, without)
-	return waiting + announcedPods(claim), nil
-}
-
-// Prepare has the toleration of the claim's reservation added to the planned pods that lack
-// it. Done while the instance boots, nothing is left to be written when the node is ready.
-// It does nothing for a node that takes pods already: [Reservations.Open] goes on there.
-func (r *Reservations) Prepare(ctx context.Context, claim *karpv1.NodeClaim) error {
-	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
-		return nil
-	}
-	_, err := r.waiting(ctx, claim)
-	return err
+	return waiting, without, nil
 }
 
 // unbound returns the pod of a key "namespace/name" if it waits. It is nil for one that

@@ -41,6 +41,9 @@ const (
 	maxDuration = 24 * time.Second
 	// pollInterval is how often to look whether the planned pods are bound.
 	pollInterval = 250 * time.Millisecond
+	// preparePoll is how often to look, while an instance boots, whether the planned pods
+	// have their tolerations: pods that were planned while others were written come later.
+	preparePoll = time.Second
 )
 
 // Reservations closes new nodes to all but their planned pods, and opens them again.
@@ -116,10 +119,15 @@ func (r *Reservations) Open(ctx context.Context, claim *karpv1.NodeClaim, node *
 	return 0, unreserve(ctx, r.client, node)
 }
 
-// unreserve removes the reservation from a node and writes it.
+// unreserve removes the reservation from a node and writes it. A node that is not registered
+// yet gets the unregistered taint back, so that whoever acts next registers it.
 func unreserve(ctx context.Context, c client.Client, node *corev1.Node) error {
 	base := node.DeepCopy()
+	closed := slices.Contains(node.Spec.Taints, karpv1.ClosedTaint())
 	node.Spec.Taints = slices.DeleteFunc(node.Spec.Taints, IsTaint)
+	if closed {
+		node.Spec.Taints = append(node.Spec.Taints, karpv1.UnregisteredTaint())
+	}
 	if err := c.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
 		return fmt.Errorf("end reservation of node %s: %w", node.Name, err)
 	}

@@ -76,35 +76,38 @@ func (r *Reservations) addTolerations(ctx context.Context, claim types.UID, pods
 // without, and is recorded as refused.
 func (r *Reservations) addToleration(ctx context.Context, pod *corev1.Pod, claim types.UID) {
 	key := client.ObjectKeyFromObject(pod)
-	if now, err := r.unbound(ctx, key.String()); err != nil || now == nil || now.UID != pod.UID {
-		return // it waits no more
+	own := karpv1.ReservedToleration(claim)
+	now, err := r.unbound(ctx, key.String())
+	if err != nil || now == nil || now.UID != pod.UID || slices.Contains(now.Spec.Tolerations, own) {
+		return // it waits no more, or another writer was faster
 	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{"uid": pod.UID},
-		"spec":     map[string]any{"tolerations": append(slices.Clone(pod.Spec.Tolerations), karpv1.ReservedToleration(claim))},
+		"spec":     map[string]any{"tolerations": append(slices.Clone(now.Spec.Tolerations), own)},
 	})
 	if err == nil {
 		err = r.client.Patch(ctx, pod.DeepCopy(), client.RawPatch(types.MergePatchType, patch))
 	}
 	// Not found and conflict are the answers for a pod that went or was changed
 	// since it was read. One that was bound since may not be changed any more.
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && r.stillUnbound(ctx, pod) {
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && r.stillLacks(ctx, now) {
 		r.writer.refuse(pod.UID, r.clock.Now())
 		logr.FromContextOrDiscard(ctx).Info("no node is kept for a planned pod", "pod", key.String(), "refused", err.Error())
 	}
 }
 
-// stillUnbound says whether the pod waits for a node, as the watch cache shows it after a
-// moment.
-func (r *Reservations) stillUnbound(ctx context.Context, pod *corev1.Pod) bool {
+// stillLacks says whether the pod waits for a node and has the tolerations that it had, as
+// the watch cache shows it after a moment. A pod that has other ones is not refused: the write
+// would have taken them away. It is written again with the next reconciliation.
+func (r *Reservations) stillLacks(ctx context.Context, pod *corev1.Pod) bool {
 	select {
 	case <-ctx.Done():
 	case <-r.clock.After(pollInterval):
 	}
 	now, err := r.unbound(context.WithoutCancel(ctx), client.ObjectKeyFromObject(pod).String())
-	return err == nil && now != nil && now.UID == pod.UID
+	return err == nil && now != nil && now.UID == pod.UID && len(now.Spec.Tolerations) == len(pod.Spec.Tolerations)
 }
 
 func (w *tolerationWriter) begin(claim types.UID) bool {

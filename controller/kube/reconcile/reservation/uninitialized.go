@@ -36,10 +36,11 @@ func (r *Reservations) HoldUninitialized(ctx context.Context, claim *karpv1.Node
 		return false, nil
 	}
 	planned, err := plannedPods(claim)
-	if err != nil || len(planned) == 0 || readiness.Unreported(claim, node) != "" {
+	announced := announcedPods(claim)
+	if err != nil || len(planned)+announced == 0 || readiness.Unreported(claim, node) != "" {
 		return false, err
 	}
-	var pods progress
+	pods := progress{waiting: announced}
 	if err := r.count(ctx, planned, &pods); err != nil || pods.waiting == 0 {
 		return false, err
 	}
@@ -71,4 +72,17 @@ func keepsOff(tolerations []corev1.Toleration, taints []corev1.Taint, reserved *
 		}
 	}
 	return !tolerated(reserved)
+}
+
+// NeedsUnregistered says whether a DaemonSet could run on a node with the unregistered taint
+// and not on one that is closed: the node may need its pod to get ready.
+func (r *Reservations) NeedsUnregistered(ctx context.Context) (bool, error) {
+	var daemons appsv1.DaemonSetList
+	if err := r.client.List(ctx, &daemons); err != nil {
+		return false, fmt.Errorf("list DaemonSets: %w", err)
+	}
+	closed := karpv1.ClosedTaint()
+	return slices.ContainsFunc(daemons.Items, func(d appsv1.DaemonSet) bool {
+		return keepsOff(d.Spec.Template.Spec.Tolerations, []corev1.Taint{karpv1.UnregisteredTaint()}, &closed)
+	}), nil
 }

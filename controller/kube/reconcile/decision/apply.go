@@ -15,7 +15,7 @@ import (
 // apply carries out the decision, and returns after how long to make the next one. behind
 // says that an object had changed before. What the API server refuses is left out: see
 // [Loop.refuse].
-func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision, behind bool) (time.Duration, error) { //nolint:revive // a fact about the round, not a mode
+func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision, behind bool) (time.Duration, error) {
 	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
 	l.progress.step(l.Clock.Now())
 	l.applied.Claims = launched.Claims

@@ -12,8 +12,8 @@ const (
 	// TaintKeyDisrupted keeps new pods off a node that is about to be disrupted.
 	TaintKeyDisrupted = Group + "/disrupted"
 	// TaintKeyReserved keeps a node that has just registered for the pods that were planned on it. Its value
-	// is the UID of the NodeClaim, and before the node is registered [ReservedForNobody]. It is
-	// Spokeshave's own: nothing in Karpenter reads it.
+	// is the UID of the NodeClaim; before the node is registered it is "unregistered", which no pod
+	// tolerates. It is Spokeshave's own: nothing in Karpenter reads it.
 	TaintKeyReserved = Domain + "/reserved"
 )
 

@@ -154,7 +154,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.PriceDiscounts, "price-discounts", "", "file with discounts on list prices, in YAML; none when empty")
 	fs.DurationVar(&o.AMIRefresh, "ami-refresh-interval", nodeclass.DefaultInterval, "how often EC2NodeClasses are resolved again, images and subnets alike: the shorter of this and --subnet-refresh-interval; at least 1m")
 	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
-	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone")
+	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone, and is this long while workloads have yet to create their first pod")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
 	fs.BoolVar(&o.AnnouncedPods, "announced-pods", true, "plan the pods that a ReplicaSet, a StatefulSet with parallel pod management or a Job will create as soon as its first one waits for a node")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")

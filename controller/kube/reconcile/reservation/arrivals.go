@@ -30,7 +30,8 @@ import (
 
 // Arrivals lets a pod that was announced onto a node on which a place was planned for it, as
 // soon as the pod exists: it adds the toleration of the node's reservation to it. The next
-// decision finds by the toleration which place the pod has taken, and writes it on the claim.
+// decision finds by the toleration, or by the node when the pod is bound, which place the pod
+// has taken, and writes it on the claim.
 // Its requests carry names of pods.
 type Arrivals struct {
 	*Reservations

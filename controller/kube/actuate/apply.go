@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
 // Actuator applies decisions to the cluster through the API server.
@@ -140,7 +141,7 @@ func (a *Actuator) release(ctx context.Context, n *model.Node) error {
 func (a *Actuator) isReserved(ctx context.Context, n *model.Node) bool {
 	node := &corev1.Node{}
 	err := a.Client.Get(ctx, types.NamespacedName{Name: n.Name}, node)
-	return err == nil && slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyReserved })
+	return err == nil && slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint)
 }
 
 // startingNodes returns the nodes of commands that begin with this decision. A disruption

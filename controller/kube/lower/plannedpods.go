@@ -22,6 +22,9 @@ type plannedPods struct {
 	// may still land (awaitsPods); it is for pending pods. forBound covers every node that
 	// is not being deleted; it is for pods that are still bound to another node.
 	forPending, forBound map[string]int32
+	// further has, by namespace/name, the other nodes of pending pods that several claims
+	// name: a pod that was withdrawn from one node was planned again, onto another.
+	further map[string][]int32
 	// unbound lists the pods for which room is kept, in the order of the snapshot's pods.
 	unbound []plannedPod
 }
@@ -39,7 +42,7 @@ type plannedPod struct {
 }
 
 func newPlannedPods(b *builder) *plannedPods {
-	p := &plannedPods{b: b, forPending: map[string]int32{}, forBound: map[string]int32{}}
+	p := &plannedPods{b: b, forPending: map[string]int32{}, forBound: map[string]int32{}, further: map[string][]int32{}}
 	for i, claim := range b.claims {
 		if claim == nil || b.out.Nodes[i].State == model.Deleting {
 			continue
@@ -47,12 +50,34 @@ func newPlannedPods(b *builder) *plannedPods {
 		awaits := p.awaitsPods(int32(i))
 		for _, key := range PlannedPods(claim) {
 			if awaits {
-				p.forPending[key] = int32(i)
+				p.await(key, int32(i))
 			}
 			p.forBound[key] = int32(i)
 		}
 	}
 	return p
+}
+
+// await notes that a pending pod is planned onto a node. Of several nodes, the one that
+// accepts pods last is the one that was planned last, as a rule, and is tried first.
+func (p *plannedPods) await(key string, node int32) {
+	first, again := p.forPending[key]
+	switch {
+	case !again:
+		p.forPending[key] = node
+	case p.b.acceptsLater(node, first):
+		p.forPending[key], p.further[key] = node, append(p.further[key], first)
+	default:
+		p.further[key] = append(p.further[key], node)
+	}
+}
+
+// acceptsLater reports whether node x began to accept pods after y did, or is yet to begin.
+func (b *builder) acceptsLater(x, y int32) bool {
+	if later := b.hosts(y); later != b.hosts(x) {
+		return later
+	}
+	return b.out.Nodes[x].InitializedAt.After(b.out.Nodes[y].InitializedAt)
 }
 
 // awaitsPods reports whether planned pods may still land on the node: it is not
@@ -136,77 +161,4 @@ func (p *plannedPods) nodeOfLost(pod *corev1.Pod) (int32, bool) {
 	p.b.out.Nodes[to].Nominated = true
 	p.unbound = append(p.unbound, plannedPod{index: len(p.b.out.Pods), boundTo: -1, object: pod})
 	return to, true
-}
-
-// withdrawUnfit takes planned pods back from nodes that accept pods and have no room left
-// for them, because other pods were bound there first and the scheduler would find no room.
-// Such a pod counts on the node to which it is bound again, or is pending. For a pod that
-// preempts others, those that end and those of lower priority make room.
-func (p *plannedPods) withdrawUnfit() {
-	b := p.b
-	waiting := map[int]bool{}
-	byNode := map[int32][]int32{} // the other pods of nodes that accept pods
-	for _, e := range p.unbound {
-		waiting[e.index] = true
-		if at := b.out.Pods[e.index].Node; b.hosts(at) {
-			byNode[at] = nil
-			b.out.Nodes[at].Nominated = false
-		}
-	}
-	if len(byNode) == 0 {
-		return
-	}
-	for i := range b.out.Pods {
-		if at := b.out.Pods[i].Node; !waiting[i] {
-			if list, ok := byNode[at]; ok {
-				byNode[at] = append(list, int32(i))
-			}
-		}
-	}
-	for _, e := range p.unbound {
-		pod := &b.out.Pods[e.index]
-		others, accepts := byNode[pod.Node]
-		if !accepts {
-			continue
-		}
-		if room := p.room(&e, others); fits(room, b.out.Specs[pod.Spec].Requests) {
-			byNode[pod.Node] = append(others, int32(e.index))
-			b.out.Nodes[pod.Node].Nominated = true
-		} else {
-			b.claimUsers.remove(e.object, pod.Node, b.out.Nodes[pod.Node].Allocatable, room)
-			if pod.Announced != "" && b.in.Withdraw != nil {
-				b.in.Withdraw(b.claims[pod.Node].Name, pod.Announced, 1)
-			}
-			pod.Node = e.boundTo
-		}
-	}
-}
-
-// room returns what the other pods leave of the pod's node.
-func (p *plannedPods) room(e *plannedPod, others []int32) model.Resources {
-	b := p.b
-	pod := &b.out.Pods[e.index]
-	room := b.out.Nodes[pod.Node].Allocatable.Clone()
-	for _, i := range others {
-		spec := &b.out.Specs[b.out.Pods[i].Spec]
-		if !e.preempts || !b.out.Pods[i].Ending && spec.Priority >= b.out.Specs[pod.Spec].Priority {
-			subtract(room, spec.Requests)
-		}
-	}
-	return room
-}
-
-func fits(room, requests model.Resources) bool {
-	for name, n := range requests {
-		if n > room[name] {
-			return false
-		}
-	}
-	return true
-}
-
-func subtract(room, requests model.Resources) {
-	for name, n := range requests {
-		room[name] -= n
-	}
 }

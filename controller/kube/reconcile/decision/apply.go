@@ -45,7 +45,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if stale || len(l.applied.Tainted) > 0 {
 		return validation, nil
 	}
-	return l.next(d), nil
+	return min(l.next(d), bindingWait(&view.Snapshot, l.Every)), nil
 }
 
 // settle writes what the snapshot says of announced pods on their claims. It comes before the

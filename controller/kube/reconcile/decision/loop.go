@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -307,6 +308,19 @@ var errDefect = errors.New("a defect in Spokeshave")
 
 // validation is how long after its taint a node is decided about again.
 const validation = time.Second
+
+// bindingCheck is how long after a decision it is seen whether the scheduler has bound the
+// pods that nodes wait for. Nothing else tells of a pod that was bound elsewhere.
+const bindingCheck = 2 * time.Second
+
+// bindingWait returns bindingCheck while a node that accepts pods waits for some, and every
+// otherwise.
+func bindingWait(s *model.Snapshot, every time.Duration) time.Duration {
+	if slices.ContainsFunc(s.Nodes, func(n model.Node) bool { return n.Nominated && n.State == model.Initialized }) {
+		return bindingCheck
+	}
+	return every
+}
 
 // next returns after how long to decide without being woken: when the first node
 // becomes due, at most after Every.

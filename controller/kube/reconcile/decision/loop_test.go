@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 )
 
 // TestNext: when a policy keeps a node until a time, the next decision is made at that
@@ -30,5 +31,23 @@ func TestNext(t *testing.T) {
 				t.Errorf("%s: look again in %s, want %s", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestBindingWait: whether the scheduler binds pods to the nodes that wait for them is seen soon.
+func TestBindingWait(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		node   model.Node
+		want   time.Duration
+	}{
+		"nobody":   {reason: "the node waits for no pod", node: model.Node{State: model.Initialized}, want: time.Minute},
+		"awaited":  {reason: "a pod may be bound elsewhere at any time", node: model.Node{State: model.Initialized, Nominated: true}, want: bindingCheck},
+		"in boot":  {reason: "nothing can be bound yet", node: model.Node{State: model.Registered, Nominated: true}, want: time.Minute},
+		"deletion": {reason: "its pods are no longer planned there", node: model.Node{State: model.Deleting, Nominated: true}, want: time.Minute},
+	} {
+		if got := bindingWait(&model.Snapshot{Nodes: []model.Node{{}, tc.node}}, time.Minute); got != tc.want {
+			t.Errorf("%s: %s: looks again after %s, want %s", name, tc.reason, got, tc.want)
+		}
 	}
 }

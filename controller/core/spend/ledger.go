@@ -43,8 +43,9 @@ type Ledger struct {
 	// yet. They are absent in ledgers of earlier versions, which ignore them.
 	Days Days `json:"days,omitzero"`
 
-	// seen is when each claim was last counted. It is nil in a decoded ledger.
-	seen map[string]time.Time
+	// seen is when each claim was last counted: Unix seconds, by identity. It is nil in a
+	// decoded ledger.
+	seen map[identity]int64
 }
 
 // Doubt is a reason not to rely on the amounts of a ledger.
@@ -124,8 +125,8 @@ func (l *Ledger) Advance(s *model.Snapshot) Ledger {
 	next.charge(now)
 	next.Days.begin(&next)
 	next.rates(s, func(n *model.Node) time.Duration {
-		_, counted := l.seen[identity(n)]
-		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, identity(n)) {
+		_, counted := l.seen[identityOf(n)]
+		if counted || l.seen == nil && n.LaunchedAt.Before(from.Truncate(time.Second)) && !slices.Contains(l.Coming, claimOrName(n)) {
 			return 0
 		}
 		return now.Sub(later(next.Month, n.LaunchedAt))
@@ -165,6 +166,21 @@ func (l *Ledger) charge(to time.Time) {
 // claim that reappears is not charged from its launch again.
 const forget = 24 * time.Hour
 
+// identity is the FNV-1a hash of what the ledger knows a node by. All claims of a day are
+// remembered, and their names would take six times as much. If two of them have one hash, which
+// happens once in 30 million times among a million claims, the second is charged from the
+// snapshot that it is first seen in and not from its launch.
+type identity uint64
+
+func identityOf(n *model.Node) identity {
+	const offset, prime = 14695981039346656037, 1099511628211
+	hash := uint64(offset)
+	for _, b := range []byte(claimOrName(n)) {
+		hash = (hash ^ uint64(b)) * prime
+	}
+	return identity(hash)
+}
+
 // rates replaces the current rates by those of the snapshot. It also charges each
 // node for the duration that owed returns, for time before Through that is not yet
 // charged.
@@ -178,9 +194,10 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	}
 	seen, shares := maps.Clone(l.seen), Shares(s)
 	if seen == nil {
-		seen = map[string]time.Time{}
+		seen = map[identity]int64{}
 	}
-	maps.DeleteFunc(seen, func(_ string, at time.Time) bool { return l.Through.Sub(at) > forget })
+	now := l.Through.Unix()
+	maps.DeleteFunc(seen, func(_ identity, at int64) bool { return now-at > int64(forget/time.Second) })
 	l.Coming = nil
 	days := newRater(&l.Days, held)
 	for i := range s.Nodes {
@@ -192,7 +209,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 			continue
 		}
 		backlog := owed(n)
-		seen[identity(n)] = l.Through
+		seen[identityOf(n)] = now
 		p := get(rented, rentedBy(s, n), func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} })
 		p.Rate += n.Cost()
 		p.Amount.Accrue(n.Cost(), backlog)

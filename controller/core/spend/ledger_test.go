@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -136,6 +137,57 @@ func TestLaunchAcrossRestart(t *testing.T) {
 	want.Accrue(600_000, (20+11+10+5)*time.Minute)
 	if got := l.Total(); got != want {
 		t.Errorf("%+v, want %+v: 20 minutes of the old node, 11 of the one that was coming, 10 of the one just after, 5 of the new one", got, want)
+	}
+}
+
+// The claims of a day are remembered, so that one that disappears and comes back is not charged
+// from its launch again, and each takes few bytes.
+func TestClaimsOfADayAreRemembered(t *testing.T) {
+	const claims = 20_000
+	live := func() float64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // frees what pools hold
+		runtime.ReadMemStats(&m)
+		return float64(m.HeapAlloc)
+	}
+	at := func(after time.Duration, claim int) *model.Snapshot {
+		return &model.Snapshot{Time: start.Add(after), Pools: []model.Pool{{Name: "general"}}, Nodes: []model.Node{{
+			Claim: fmt.Sprintf("general-%d-of-the-many-that-come-and-go", claim), Pool: 0, InstanceType: "m5.large",
+			CapacityType: "on-demand", Price: 3_600_000_000, LaunchedAt: start.Add(time.Duration(claim) * time.Second),
+			Allocatable: model.Resources{"cpu": 4_000},
+		}}}
+	}
+	l := New(at(0, 0))
+	before := live()
+	all := at(claims*time.Second, 0)
+	for i := range claims {
+		all.Nodes = append(all.Nodes, at(0, i).Nodes[0])
+	}
+	l = l.Advance(all)
+	all = nil
+	l = l.Advance(at(claims*time.Second+time.Second, 0))
+	if each := (live() - before) / claims; each < 8 || each > 45 {
+		t.Errorf("a claim that is gone takes %.0f bytes, want 8 to 45", each)
+	}
+	for name, c := range map[string]struct {
+		reason string
+		after  time.Duration
+		// fromLaunch says that the claim's life since its launch is charged when it comes back.
+		fromLaunch bool
+	}{
+		"within a day": {"it has been charged for the time before", 23 * time.Hour, false},
+		"a day later":  {"it is forgotten", 25 * time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			when := claims*time.Second + c.after
+			gone := l.Advance(at(when, 0))
+			back := gone.Advance(at(when+time.Second, claims/2))
+			before, after := gone.Total(), back.Total()
+			if added := after.USD() - before.USD(); (added > 5000) != c.fromLaunch { // 3,600 dollars an hour
+				t.Errorf("%s: coming back costs %.2f dollars", c.reason, added)
+			}
+		})
 	}
 }
 

@@ -138,8 +138,8 @@ func account(s *model.Snapshot, name string) Scope {
 // launched it.
 func managed(n *model.Node) bool { return n.Pool >= 0 || n.Claim != "" || n.PoolName != "" }
 
-// identity is by what the ledger knows the node.
-func identity(n *model.Node) string { return cmp.Or(n.Claim, n.Name) }
+// claimOrName is by what the ledger knows the node.
+func claimOrName(n *model.Node) string { return cmp.Or(n.Claim, n.Name) }
 
 // has reports whether the node belongs to the scope. The scope must have pools. A
 // node whose pool was deleted is matched by the pool name and labels recorded on the

@@ -39,10 +39,12 @@ type gathering struct {
 	came    map[provider.Group]*attendance
 }
 
-// attendance says who of a group has come so far.
+// attendance says who of a group has come so far. After all have, claims is nil: an hour's
+// names of all that was launched are not kept.
 type attendance struct {
-	claims map[string]bool
-	since  time.Time
+	claims   map[string]bool
+	complete bool
+	since    time.Time
 }
 
 // window are the members of a group that wait for an answer.
@@ -126,8 +128,14 @@ func (g *gathering) complete(m *member) bool {
 		}
 		g.came[m.group] = a
 	}
+	if a.complete {
+		return true
+	}
 	a.claims[m.claim] = true
-	return len(a.claims) >= m.group.Size
+	if len(a.claims) >= m.group.Size {
+		a.claims, a.complete = nil, true
+	}
+	return a.complete
 }
 
 // close takes a window from those that can be joined.

@@ -149,6 +149,33 @@ func TestGatheringOutlivesItsCallers(t *testing.T) {
 	})
 }
 
+// The names of a group's claims are kept until all have come, and no longer. A claim that asks
+// again then waits for nobody.
+func TestAttendanceEndsWithTheLast(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gathering{most: 10, clock: time.Now, give: func([]*member) {}}
+		group, begun := provider.Group{Name: "d-0", Size: 2}, time.Now()
+		for i, claim := range []string{"a", "b", "a"} {
+			if i == 1 {
+				if names := len(g.came[group].claims); names != 1 {
+					t.Errorf("%d names are kept of a group of which one has come", names)
+				}
+			}
+			if i == 0 {
+				go func() { _, _ = g.attempt(t.Context(), &member{memberID: memberID{claim: claim}, group: group}) }()
+				synctest.Wait()
+				continue
+			}
+			if _, err := g.attempt(t.Context(), &member{memberID: memberID{claim: claim}, group: group}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if names := len(g.came[group].claims); names != 0 || time.Since(begun) != 0 {
+			t.Errorf("%d names are kept of a group that is complete, which took %s; want none, at once", names, time.Since(begun))
+		}
+	})
+}
+
 // Whatever a request says is in its key: what differs is never sent as one.
 func TestKeyTellsRequestsApart(t *testing.T) {
 	want := func() *wanted {

@@ -21,18 +21,20 @@ func (t *templates) trimPod(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
+	u := uses{of: t}
 	pod.ManagedFields = nil
 	delete(pod.Annotations, lastApplied)
 	pod.Namespace, pod.GenerateName = shared(pod.Namespace), ""
 	if len(pod.Annotations) == 0 {
 		pod.Annotations = nil
 	}
-	pod.Labels, pod.OwnerReferences = t.labelSet(pod.Labels), t.ownerList(pod.OwnerReferences)
+	pod.Labels, pod.OwnerReferences = u.labelSet(pod.Labels), u.ownerList(pod.OwnerReferences)
 	trimPodSpec(&pod.Spec)
 	if pod.Spec.NodeName != "" { // once it is bound, the pod is equal to the others of its template again
 		pod.Spec.Tolerations = slices.DeleteFunc(pod.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == karpv1.TaintKeyReserved })
 	}
-	t.spec(&pod.Spec)
+	u.spec(&pod.Spec)
+	endWith(pod, &u)
 	pod.Status = corev1.PodStatus{
 		Phase: pod.Status.Phase, Conditions: keepConditions(pod.Status.Conditions), StartTime: pod.Status.StartTime,
 		NominatedNodeName: shared(pod.Status.NominatedNodeName), Reason: pod.Status.Reason,
@@ -104,10 +106,12 @@ func (t *templates) trimNode(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
+	u := uses{of: t}
 	node.ManagedFields = nil
 	node.Labels = sharedMap(node.Labels)
 	node.Status.Images, node.Status.VolumesInUse = nil, nil
-	node.Status.Capacity, node.Status.Allocatable = t.resources(node.Status.Capacity), t.resources(node.Status.Allocatable)
+	node.Status.Capacity, node.Status.Allocatable = u.resources(node.Status.Capacity), u.resources(node.Status.Allocatable)
+	endWith(node, &u)
 	info := &node.Status.NodeInfo
 	for _, text := range []*string{&info.KernelVersion, &info.OSImage, &info.ContainerRuntimeVersion, &info.KubeletVersion, &info.OperatingSystem, &info.Architecture} {
 		*text = shared(*text)
@@ -126,14 +130,16 @@ func (t *templates) trimClaim(o any) (any, error) {
 	if !ok {
 		return o, nil
 	}
+	u := uses{of: t}
 	claim.ManagedFields = nil
 	claim.Labels = sharedMap(claim.Labels)
-	claim.Spec.Requirements = t.requirementList(claim.Spec.Requirements)
+	claim.Spec.Requirements = u.requirementList(claim.Spec.Requirements)
 	if claim.Status.ProviderID != "" { // the condition Launched may be written by others
 		delete(claim.Annotations, karpv1.AnnotationLaunch)
 		delete(claim.Annotations, karpv1.AnnotationAttempt)
 	}
-	claim.Status.Capacity, claim.Status.Allocatable = t.resources(claim.Status.Capacity), t.resources(claim.Status.Allocatable)
+	claim.Status.Capacity, claim.Status.Allocatable = u.resources(claim.Status.Capacity), u.resources(claim.Status.Allocatable)
+	endWith(claim, &u)
 	for i := range claim.Status.Conditions {
 		c := &claim.Status.Conditions[i]
 		c.Type, c.Reason, c.Message = shared(c.Type), shared(c.Reason), shared(c.Message)

@@ -1,8 +1,11 @@
 package app
 
 import (
+	"runtime"
 	"testing"
+	"time"
 	"unsafe"
+	"weak"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -79,13 +82,40 @@ func TestPodsOfATemplateShare(t *testing.T) {
 	}
 }
 
+// Parts of objects that are gone are given back: a cluster whose NodePools, workloads and node
+// types come and go keeps those of what it has.
+func TestTemplatesGoWithTheirObjects(t *testing.T) {
+	alike := newTemplates()
+	trimmed := func(team string) *corev1.Pod {
+		p := pod(t)
+		p.Spec.NodeSelector = map[string]string{"team": team}
+		if _, err := alike.trimPod(p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	first, kept, gone := trimmed("stays"), trimmed("stays"), trimmed("goes")
+	containers := weak.Make(&gone.Spec.Containers[0])
+	runtime.KeepAlive(first) // and not beyond: the second pod of its template outlives it
+	for deadline := time.Now().Add(10 * time.Second); containers.Value() != nil; time.Sleep(time.Millisecond) { //nolint:forbidigo // the collector has no other clock
+		if time.Now().After(deadline) {
+			t.Fatal("the spec of a pod that is gone is kept")
+		}
+		runtime.GC()
+	}
+	if another := trimmed("stays"); unsafe.SliceData(another.Spec.Containers) != unsafe.SliceData(kept.Spec.Containers) {
+		t.Error("a pod does not share with the one that is left")
+	}
+	runtime.KeepAlive(kept)
+}
+
 func TestResourceListsAreTheirOwn(t *testing.T) {
 	alike := newTemplates()
 	list := func(cpu string) corev1.ResourceList {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("4Gi")}
 	}
 	for _, cpu := range []string{"1", "2", "1", "1500m"} {
-		if diff := cmp.Diff(list(cpu), alike.resources(list(cpu))); diff != "" {
+		if diff := cmp.Diff(list(cpu), (&uses{of: alike}).resources(list(cpu))); diff != "" {
 			t.Errorf("a list with %s of cpu changes:\n%s", cpu, diff)
 		}
 	}

@@ -96,7 +96,8 @@ func TestTemplatesGoWithTheirObjects(t *testing.T) {
 	}
 	first, kept, gone := trimmed("stays"), trimmed("stays"), trimmed("goes")
 	containers := weak.Make(&gone.Spec.Containers[0])
-	runtime.KeepAlive(first) // and not beyond: the second pod of its template outlives it
+	// The second pod of its template outlives the first.
+	runtime.KeepAlive(first)
 	for deadline := time.Now().Add(10 * time.Second); containers.Value() != nil; time.Sleep(time.Millisecond) { //nolint:forbidigo // the collector has no other clock
 		if time.Now().After(deadline) {
 			t.Fatal("the spec of a pod that is gone is kept")

@@ -155,21 +155,20 @@ func TestAttendanceEndsWithTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := gathering{most: 10, clock: time.Now, give: func([]*member) {}}
 		group, begun := provider.Group{Name: "d-0", Size: 2}, time.Now()
-		for i, claim := range []string{"a", "b", "a"} {
-			if i == 1 {
-				if names := len(g.came[group].claims); names != 1 {
-					t.Errorf("%d names are kept of a group of which one has come", names)
-				}
-			}
-			if i == 0 {
-				go func() { _, _ = g.attempt(t.Context(), &member{memberID: memberID{claim: claim}, group: group}) }()
-				synctest.Wait()
-				continue
-			}
+		ask := func(claim string) {
 			if _, err := g.attempt(t.Context(), &member{memberID: memberID{claim: claim}, group: group}); err != nil {
-				t.Fatal(err)
+				t.Error(err)
 			}
 		}
+		var first sync.WaitGroup
+		first.Go(func() { ask("a") })
+		synctest.Wait()
+		if names := len(g.came[group].claims); names != 1 {
+			t.Errorf("%d names are kept of a group of which one has come", names)
+		}
+		ask("b")
+		first.Wait()
+		ask("a")
 		if names := len(g.came[group].claims); names != 0 || time.Since(begun) != 0 {
 			t.Errorf("%d names are kept of a group that is complete, which took %s; want none, at once", names, time.Since(begun))
 		}

@@ -25,9 +25,9 @@ var stack *harness.Stack
 
 // journalMemory bounds the decisions that the controller keeps. The default, 32Mi, is not
 // reached by all that comes and goes here, so that memory would grow by design until the end.
-// With this one the journal is full soon after the first measurement, and what it takes beyond
+// With this one the journal is full before the first measurement, and what it takes beyond
 // its bound counts as growth like anything else.
-const journalMemory = "1Mi"
+const journalMemory = "256Ki"
 
 func TestMain(m *testing.M) {
 	os.Exit(sharedstack.Main(m, harness.Options{

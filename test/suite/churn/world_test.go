@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -46,6 +47,20 @@ spec:
 // poolName is the name of the nth NodePool and class of a round.
 func poolName(round, n int) string { return fmt.Sprintf("churn-%03d-%02d", round, n) }
 
+// workload returns the nth of the workloads that the pods belong to, and makes it if it is new.
+// Workloads stay, as they do where nodes come and go: the ledger of the month lists each one that
+// had a share of a node, and a pod of no workload is one of its own. It is a PodTemplate, which
+// no other controller acts on.
+func workload(ctx context.Context, n int) (metav1.OwnerReference, error) {
+	o := &corev1.PodTemplate{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: fmt.Sprintf("workload-%02d", n)}}
+	err := stack.Client.Get(ctx, client.ObjectKeyFromObject(o), o)
+	if apierrors.IsNotFound(err) {
+		o.Template.Spec = pod("", 0).Spec
+		err = stack.Client.Create(ctx, o)
+	}
+	return *metav1.NewControllerRef(o, corev1.SchemeGroupVersion.WithKind("PodTemplate")), err
+}
+
 // come makes NodePools and classes, and a pod for each node, and waits until all run.
 func come(t *testing.T, round, pools, nodes int) {
 	t.Helper()
@@ -54,8 +69,14 @@ func come(t *testing.T, round, pools, nodes int) {
 		if err := stack.Apply(ctx, []byte(strings.ReplaceAll(manifest, "NAME", name))); err != nil {
 			return err
 		}
+		owner, err := workload(ctx, n)
+		if err != nil {
+			return err
+		}
 		for i := range nodes {
-			if err := stack.Client.Create(ctx, pod(name, i)); err != nil {
+			p := pod(name, i)
+			p.OwnerReferences = []metav1.OwnerReference{owner}
+			if err := stack.Client.Create(ctx, p); err != nil {
 				return err
 			}
 		}

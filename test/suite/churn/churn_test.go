@@ -16,7 +16,7 @@ import (
 // connections and the series of offerings explain, which are there while a NodePool is.
 const (
 	grownShare      = 0.05
-	grownHeap       = 5e6 // bytes
+	grownHeap       = 2e6 // bytes
 	grownResident   = 8e6 // bytes
 	grownGoroutines = 10
 )

@@ -13,6 +13,9 @@ FILE = $(if $(filter env://%,$(1)),$(1),$(abspath $(1)))
 RELEASE = $(abspath $(or $(OUT),dist/release))
 RELEASE_FLAGS = $(if $(REGISTRY),--registry '$(REGISTRY)') $(if $(KEY),--key '$(call FILE,$(KEY))') $(if $(DOWNLOADS),--downloads '$(DOWNLOADS)') \
 	$(if $(REPOSITORY),--repository '$(REPOSITORY)') $(if $(BUILDER),--builder '$(BUILDER)')
+SIGNING_FLAGS = $(if $(SIGNING_CONFIG),--signing-config '$(abspath $(SIGNING_CONFIG))') $(if $(TRUSTED_ROOT),--trusted-root '$(abspath $(TRUSTED_ROOT))')
+TRUST_FLAGS = $(if $(PUBKEY),--key '$(call FILE,$(PUBKEY))') $(if $(IDENTITY),--identity '$(IDENTITY)') $(if $(ISSUER),--issuer '$(ISSUER)') \
+	$(if $(TRUSTED_ROOT),--trusted-root '$(abspath $(TRUSTED_ROOT))')
 SITE ?= dist/site
 GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
@@ -85,17 +88,26 @@ image: ## Build an OCI image of the controller into dist/, without a container e
 release: ## Make everything that a release consists of in dist/release (VERSION=v1.2.3; REGISTRY, KEY, DOWNLOADS, OUT: docs/contributing/releasing.md)
 	go run -C tools ./release build --version '$(VERSION)' --out '$(RELEASE)' $(RELEASE_FLAGS)
 
+.PHONY: release-sign
+release-sign: ## Sign dist/release with the identity of a token, without a key (SIGNING_CONFIG, TRUSTED_ROOT, OUT)
+	go run -C tools ./release sign --from '$(RELEASE)' $(SIGNING_FLAGS)
+
 .PHONY: release-push
-release-push: ## Push the images and charts of dist/release to its registry, and verify them there (PUBKEY, OUT)
-	go run -C tools ./release push --from '$(RELEASE)' $(if $(PUBKEY),--key '$(call FILE,$(PUBKEY))')
+release-push: ## Push the images and charts of dist/release to its registry, and verify them there (PUBKEY or IDENTITY and ISSUER, OUT)
+	go run -C tools ./release push --from '$(RELEASE)' $(TRUST_FLAGS)
 
 .PHONY: release-verify
-release-verify: ## Verify the files of dist/release, and what its registry has (PUBKEY, OUT)
-	go run -C tools ./release verify --remote --from '$(RELEASE)' $(if $(PUBKEY),--key '$(call FILE,$(PUBKEY))')
+release-verify: ## Verify the files of dist/release, and what its registry has (PUBKEY or IDENTITY and ISSUER, OUT)
+	go run -C tools ./release verify --remote --from '$(RELEASE)' $(TRUST_FLAGS)
 
 .PHONY: release-publish
 release-publish: ## Upload dist/release to the forge's release of VERSION (needs gh, and GH_TOKEN)
 	gh release create '$(VERSION)' --verify-tag --title '$(VERSION)' --notes-file '$(RELEASE)/CHANGELOG.md' $(if $(findstring -,$(VERSION)),--prerelease) '$(RELEASE)'/*
+
+.PHONY: release-check
+release-check: ## Make the release of the product for every platform twice and compare, and verify signatures with cosign itself (long)
+	go build -modfile=tools/cosign/go.mod -o bin/cosign github.com/sigstore/cosign/v3/cmd/cosign
+	RELEASE=all COSIGN=$(abspath bin/cosign) go test -C tools -count=1 -v -timeout 3h ./release -run '^(TestProduct|TestKeyless|TestCosignItself)$$'
 
 .PHONY: licences
 licences: ## Check the licences of everything that is linked (OUT: a file for the notices)

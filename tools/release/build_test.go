@@ -26,6 +26,8 @@ import (
 	attestation "github.com/in-toto/attestation/go/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"sigs.k8s.io/yaml"
+
+	"spokeshave.dev/tools/release/sign"
 )
 
 // keys writes a new pair of keys into files.
@@ -267,10 +269,10 @@ func TestUnsigned(t *testing.T) {
 	if chart := untar(t, files["spokeshave-1.2.3.tgz"], committed())["spokeshave/Chart.yaml"]; strings.Contains(chart, "image") {
 		t.Errorf("the chart has an image:\n%s", chart)
 	}
-	if err := verifyFiles(t.Context(), o.out, nil, io.Discard); err != nil {
+	if err := verifyFiles(t.Context(), o.out, sign.Trust{}, io.Discard); err != nil {
 		t.Error(err)
 	}
-	key, err := readVerifier(public)
+	key, err := trusted{key: public}.read()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +316,7 @@ func TestVerifyFiles(t *testing.T) {
 			if err := tc.change(dir); err != nil {
 				t.Fatal(err)
 			}
-			key, err := readVerifier(tc.key)
+			key, err := trusted{key: tc.key}.read()
 			if err != nil {
 				t.Fatal(err)
 			}

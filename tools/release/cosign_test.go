@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -26,7 +27,7 @@ import (
 func TestCosign(t *testing.T) {
 	at := host(t, nil)
 	o, public := released(t, at)
-	if err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, ""); err != nil {
+	if err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, trusted{}); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(public)
@@ -86,6 +87,33 @@ func TestCosign(t *testing.T) {
 	}
 	if err := verifier.VerifySignature(bytes.NewReader(sig), bytes.NewReader(body)); err == nil {
 		t.Error("the verifier accepts anything")
+	}
+}
+
+// TestCosignItself: cosign, where it is (make release-check), verifies image, chart, provenance
+// and files as docs/install.md says, and refuses another key.
+func TestCosignItself(t *testing.T) {
+	program := cosignProgram(t)
+	at := host(t, nil)
+	o, public := released(t, at)
+	other, _ := ecdsaKeys(t)
+	if err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, trusted{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"verify", "--allow-http-registry", at + "/team/controller:v1.2.3"},
+		{"verify", "--allow-http-registry", at + "/team/charts/spokeshave:1.2.3"},
+		{"verify-attestation", "--allow-http-registry", "--type", "slsaprovenance1", at + "/team/controller:v1.2.3"},
+		{"verify-blob", "--signature", signatureFile, sumsFile},
+		{"verify-blob-attestation", "--type", "slsaprovenance1", "--signature", provenanceFile, "CHANGELOG.md"},
+	} {
+		for key, want := range map[string]bool{public: true, other: false} {
+			cmd := exec.CommandContext(t.Context(), program, append(args, "--key", key, "--insecure-ignore-tlog=true", "--new-bundle-format=false")...)
+			cmd.Dir = o.out
+			if out, err := cmd.CombinedOutput(); (err == nil) != want {
+				t.Errorf("cosign %v, by the right key: %t: %v\n%s", args, want, err, out)
+			}
+		}
 	}
 }
 

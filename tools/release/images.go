@@ -81,7 +81,7 @@ func (r *release) addLayout(entries []oci.Entry) error {
 	if err != nil {
 		return fmt.Errorf("read the layout: %w", err)
 	}
-	r.add("spokeshave-"+r.version+"-oci.tar", body)
+	r.add("spokeshave-"+r.version+layoutEnding, body)
 	fmt.Fprintln(r.progress, time.Since(start).Round(100*time.Millisecond))
 	return nil
 }

@@ -13,8 +13,10 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"spokeshave.dev/tools/release/registry"
+	"spokeshave.dev/tools/release/sign"
 )
 
 func main() {
@@ -56,14 +58,14 @@ func command() *cobra.Command {
   SBOMs          of each program, in CycloneDX
   notices        of everything that is linked; a missing or forbidden licence is an error
   changelog      from the subjects of commits since the version before
-  checksums, provenance and, with a key, signatures in cosign's formats
+  checksums, provenance and, with a key or an identity, signatures that cosign reads
 
 The same commit, version, registry and Go version give the same bytes, on any machine.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(buildCommand(), pushCommand(), verifyCommand(), licencesCommand())
+	root.AddCommand(buildCommand(), signCommand(), pushCommand(), verifyCommand(), licencesCommand())
 	return root
 }
 
@@ -104,8 +106,47 @@ step is named. Later only what has changed is compiled.`,
 	return c
 }
 
+func signCommand() *cobra.Command {
+	var from string
+	var services sign.Services
+	c := &cobra.Command{
+		Use:   "sign",
+		Short: "Sign a release with an identity, without a key",
+		Long: `Sign adds signatures to a release that was built without a key. Who signs is the identity of
+an OpenID Connect token: SIGSTORE_ID_TOKEN, or that of a workflow whose job has the
+permission id-token: write. A certificate authority (Fulcio) vouches for it for some minutes,
+and a log (Rekor) keeps each signature and the name of the identity, for everybody and for ever.
+
+Files of the release are not changed. Added are SHA256SUMS.sigstore.json and
+provenance.sigstore.json, and a layout with what "release push" attaches to images and
+charts. They are Sigstore bundles, which cosign 3 reads.`,
+		Example: `  # in a workflow, with the public instance of Sigstore
+  release sign --from ../dist/release
+
+  # with an instance of your own
+  release sign --signing-config signing-config.json --trusted-root trusted-root.json`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return signKeyless(c.Context(), from, services, c.ErrOrStderr())
+		},
+	}
+	c.Flags().StringVar(&from, "from", "../dist/release", "folder of the release")
+	c.Flags().StringVar(&services.SigningConfig, "signing-config", "", "file with the addresses of the services that sign. Empty: those of the public instance")
+	c.Flags().StringVar(&services.TrustedRoot, "trusted-root", "", "file with their certificates and keys. Empty: those of the public instance")
+	return c
+}
+
+// trustFlags are the flags that say whose signatures count.
+func trustFlags(f *pflag.FlagSet, t *trusted) {
+	f.StringVar(&t.key, "key", "", "file with the public key, or env://NAME for what a variable has, to verify the signatures with. Neither key nor identity: digests only")
+	f.StringVar(&t.identity, "identity", "", "who has to have signed without a key, exactly as the certificate says, such as the address of a workflow")
+	f.StringVar(&t.issuer, "issuer", "", "who has to vouch for the identity, such as https://token.actions.githubusercontent.com")
+	f.StringVar(&t.services.TrustedRoot, "trusted-root", "", "file with certificates and keys of the services that vouch. Empty: those of the public instance of Sigstore")
+}
+
 func pushCommand() *cobra.Command {
-	var from, key string
+	var from string
+	var who trusted
 	var plain bool
 	c := &cobra.Command{
 		Use:   "push",
@@ -119,43 +160,48 @@ error: a version is released once.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			client := &registry.Client{PlainHTTP: plain, Progress: c.ErrOrStderr()}
-			return push(c.Context(), client, from, key)
+			return push(c.Context(), client, from, who)
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&from, "from", "../dist/release", "folder of the release")
-	f.StringVar(&key, "key", "", "file with the public key, or env://NAME for what a variable has, to verify the signatures with. Empty: digests only")
+	trustFlags(f, &who)
 	f.BoolVar(&plain, "plain-http", false, "speak to the registry without TLS")
 	return c
 }
 
 func verifyCommand() *cobra.Command {
-	var from, key string
+	var from string
+	var who trusted
 	var remote, plain bool
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Verify the files of a release, and what the registry has of it",
 		Long: `Verify compares every file of a release with its checksums, and what the provenance says
-with the files; with a key it verifies the signatures of both. With --remote it reads what
-the registry has, and compares that by digest, signatures included.`,
+with the files; with a key or an identity it verifies the signatures of both. With --remote
+it reads what the registry has, and compares that by digest, signatures included.`,
 		Example: `  release verify --from ../dist/release
-  release verify --from ../dist/release --key cosign.pub --remote`,
+  release verify --from ../dist/release --key cosign.pub --remote
+
+  # signed by a workflow, without a key
+  release verify --identity https://github.com/acme/x/.github/workflows/release.yml@refs/tags/v1.2.3 \
+      --issuer https://token.actions.githubusercontent.com`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			verifier, err := readVerifier(key)
+			trust, err := who.read()
 			if err != nil {
 				return err
 			}
-			if err := verifyFiles(c.Context(), from, verifier, c.ErrOrStderr()); err != nil || !remote {
+			if err := verifyFiles(c.Context(), from, trust, c.ErrOrStderr()); err != nil || !remote {
 				return err
 			}
 			client := &registry.Client{PlainHTTP: plain, Progress: c.ErrOrStderr()}
-			return withLayout(from, func(top v1.ImageIndex) error { return client.Verify(c.Context(), top, verifier) })
+			return withLayout(from, func(top v1.ImageIndex) error { return client.Verify(c.Context(), top, trust) })
 		},
 	}
 	f := c.Flags()
 	f.StringVar(&from, "from", "../dist/release", "folder of the release")
-	f.StringVar(&key, "key", "", "file with the public key, or env://NAME for what a variable has, to verify the signatures with. Empty: digests only")
+	trustFlags(f, &who)
 	f.BoolVar(&remote, "remote", false, "verify what the registry has as well")
 	f.BoolVar(&plain, "plain-http", false, "speak to the registry without TLS")
 	return c
@@ -189,20 +235,18 @@ not recognised or not allowed is an error that names the module.`,
 }
 
 // push pushes the release in a folder when its files are what they were, and verifies it.
-func push(ctx context.Context, client *registry.Client, from, key string) error {
-	verifier, err := readVerifier(key)
+func push(ctx context.Context, client *registry.Client, from string, who trusted) error {
+	trust, err := who.read()
 	if err != nil {
 		return err
 	}
-	if err := verifyFiles(ctx, from, verifier, client.Progress); err != nil {
+	if err := verifyFiles(ctx, from, trust, client.Progress); err != nil {
 		return err
 	}
-	return withLayout(from, func(top v1.ImageIndex) error {
-		if err := client.Push(ctx, top); err != nil {
-			return err
-		}
-		return client.Verify(ctx, top, verifier)
-	})
+	if err := withLayout(from, func(top v1.ImageIndex) error { return client.Push(ctx, top) }); err != nil {
+		return err
+	}
+	return withLayout(from, func(top v1.ImageIndex) error { return client.Verify(ctx, top, trust) })
 }
 
 // layoutFile finds the file with the images of the release in a folder.

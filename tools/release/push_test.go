@@ -22,6 +22,7 @@ import (
 
 	"spokeshave.dev/tools/release/oci"
 	"spokeshave.dev/tools/release/registry"
+	"spokeshave.dev/tools/release/sign"
 )
 
 // host starts a registry in memory and returns its address. spoil, if there is one, changes
@@ -65,7 +66,7 @@ func TestPush(t *testing.T) {
 	o, public := released(t, at)
 	client := &registry.Client{Progress: io.Discard}
 	for range 2 {
-		if err := push(t.Context(), client, o.out, public); err != nil {
+		if err := push(t.Context(), client, o.out, trusted{key: public}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -88,10 +89,10 @@ func TestPush(t *testing.T) {
 	again := o
 	again.out = filepath.Join(t.TempDir(), "again")
 	make1(t, again)
-	if err := push(t.Context(), client, again.out, public); err == nil || !strings.Contains(err.Error(), "a version is released once") {
+	if err := push(t.Context(), client, again.out, trusted{key: public}); err == nil || !strings.Contains(err.Error(), "a version is released once") {
 		t.Errorf("another release of the same version: %v", err)
 	}
-	if err := withLayout(o.out, func(top v1.ImageIndex) error { return client.Verify(t.Context(), top, nil) }); err != nil {
+	if err := withLayout(o.out, func(top v1.ImageIndex) error { return client.Verify(t.Context(), top, sign.Trust{}) }); err != nil {
 		t.Errorf("after the refusal the registry has not what it had: %v", err)
 	}
 }
@@ -138,7 +139,7 @@ func TestUnpushable(t *testing.T) {
 	o := small(t, checkout(t, tree()))
 	o.images, o.archives = o.images[:1], o.archives[:1]
 	make1(t, o)
-	err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, "")
+	err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, trusted{})
 	if err == nil || !strings.Contains(err.Error(), "was the release built with REGISTRY?") {
 		t.Errorf("got %v", err)
 	}
@@ -155,7 +156,7 @@ func TestVerifyRegistry(t *testing.T) {
 	})
 	o, public := released(t, at)
 	client := &registry.Client{Progress: io.Discard}
-	if err := push(t.Context(), client, o.out, public); err != nil {
+	if err := push(t.Context(), client, o.out, trusted{key: public}); err != nil {
 		t.Fatal(err)
 	}
 	other, _ := ecdsaKeys(t)
@@ -215,7 +216,7 @@ func TestVerifyRegistry(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			spoil = nil
 			tc.change(t)
-			key, err := readVerifier(tc.key)
+			key, err := trusted{key: tc.key}.read()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +234,7 @@ func TestHelmPulls(t *testing.T) {
 	helm := helmProgram(t)
 	at := host(t, nil)
 	o, public := released(t, at)
-	if err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, public); err != nil {
+	if err := push(t.Context(), &registry.Client{Progress: io.Discard}, o.out, trusted{key: public}); err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()

@@ -23,6 +23,22 @@ const (
 	unsignedFile   = "provenance.unsigned.json"
 )
 
+// Names of the files of an identity, which are added to a release without a key when it is
+// made: the same commit gives the same release, and each signature is another.
+const (
+	sumsBundle       = "SHA256SUMS.sigstore.json"
+	provenanceBundle = "provenance.sigstore.json"
+	// bundlesEnding is that of the layout with the signatures of images and charts, whose
+	// layout ends in layoutEnding.
+	bundlesEnding = "-signatures.tar"
+	layoutEnding  = "-oci.tar"
+)
+
+// keylessFile tells whether a file is one of an identity's.
+func keylessFile(name string) bool {
+	return name == sumsBundle || name == provenanceBundle || strings.HasSuffix(name, bundlesEnding)
+}
+
 // writeSums adds the provenance of all files and images, then the checksums of all files,
 // the provenance among them, then the signature of the checksums.
 func (r *release) writeSums(ctx context.Context) error {
@@ -30,7 +46,7 @@ func (r *release) writeSums(ctx context.Context) error {
 	for _, f := range r.files {
 		about = append(about, provenance.FileSubject(f.Name, f.Body))
 	}
-	layout := slices.IndexFunc(r.files, func(f oci.File) bool { return strings.HasSuffix(f.Name, "-oci.tar") })
+	layout := slices.IndexFunc(r.files, func(f oci.File) bool { return strings.HasSuffix(f.Name, layoutEnding) })
 	top, clean, err := readLayout(bytes.NewReader(r.files[layout].Body))
 	if err != nil {
 		return err

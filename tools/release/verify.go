@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -38,25 +39,37 @@ func readKey(from string) ([]byte, error) {
 	return text, nil
 }
 
-// readVerifier reads a public key, nil for no file.
-func readVerifier(file string) (*sign.Verifier, error) {
-	if file == "" {
-		return nil, nil
+// trusted is what the command line says about whose signatures count.
+type trusted struct {
+	key, identity, issuer string
+	services              sign.Services
+}
+
+// read reads the public key, or what the identity is verified with.
+func (t trusted) read() (sign.Trust, error) {
+	switch {
+	case t.key != "" && t.identity+t.issuer != "":
+		return sign.Trust{}, errors.New("say a public key or an identity, not both: a release is signed by one of them")
+	case t.key != "":
+		text, err := readKey(t.key)
+		if err != nil {
+			return sign.Trust{}, err
+		}
+		v, err := sign.ParseVerifier(text)
+		if err != nil {
+			return sign.Trust{}, fmt.Errorf("%s: %w", t.key, err)
+		}
+		return sign.Trust{Key: v}, nil
+	case t.identity+t.issuer != "":
+		i, err := sign.NewIdentity(t.identity, t.issuer, t.services)
+		return sign.Trust{Identity: i}, err
 	}
-	text, err := readKey(file)
-	if err != nil {
-		return nil, err
-	}
-	v, err := sign.ParseVerifier(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return v, nil
+	return sign.Trust{}, nil
 }
 
 // verifyFiles compares the files of a release with its checksums, and its provenance with
-// the files. With a key it verifies the signatures of both.
-func verifyFiles(ctx context.Context, from string, key *sign.Verifier, progress io.Writer) error {
+// the files. It verifies the signatures of both by who is trusted.
+func verifyFiles(ctx context.Context, from string, trust sign.Trust, progress io.Writer) error {
 	files, err := readFolder(from)
 	if err != nil {
 		return err
@@ -65,31 +78,29 @@ func verifyFiles(ctx context.Context, from string, key *sign.Verifier, progress 
 	if !ok {
 		return fmt.Errorf("%s has no %s: say the folder of a release", from, sumsFile)
 	}
-	if key != nil {
-		if err := verifySums(ctx, files, key); err != nil {
-			return err
-		}
+	if err := verifySums(ctx, files, trust); err != nil {
+		return err
 	}
 	listed := listedIn(files)
 	if got := sums(listed); !bytes.Equal(got, want) {
 		return fmt.Errorf("the files are not those of %s: %s", sumsFile, differences(string(want), string(got)))
 	}
-	if err := verifyProvenance(ctx, files, key); err != nil {
+	if err := verifyProvenance(ctx, files, trust); err != nil {
 		return err
 	}
-	said := "its signatures are the key's"
-	if key == nil {
-		said = "no signature was verified, because no public key was given"
+	said := "its signatures are those of who is trusted"
+	if trust.None() {
+		said = "no signature was verified, because neither a public key nor an identity was given"
 	}
 	fmt.Fprintf(progress, "%d files are as %s says; %s\n", len(listed), sumsFile, said)
 	return nil
 }
 
-// listedIn are the files that checksums list.
+// listedIn are the files that checksums list: all but those that are written after them.
 func listedIn(files map[string][]byte) []oci.File {
 	var out []oci.File
 	for name, body := range files {
-		if name != sumsFile && name != signatureFile {
+		if name != sumsFile && name != signatureFile && !keylessFile(name) {
 			out = append(out, oci.File{Name: name, Body: body})
 		}
 	}
@@ -112,12 +123,24 @@ func readFolder(from string) (map[string][]byte, error) {
 	return files, nil
 }
 
-func verifySums(ctx context.Context, files map[string][]byte, key *sign.Verifier) error {
+func verifySums(ctx context.Context, files map[string][]byte, trust sign.Trust) error {
+	if trust.Identity != nil {
+		bundle, ok := files[sumsBundle]
+		if !ok {
+			return fmt.Errorf("the release has no %s: no identity has signed it", sumsBundle)
+		}
+		if err := trust.Identity.VerifyBlob(bundle, files[sumsFile]); err != nil {
+			return fmt.Errorf("verify %s: %w", sumsBundle, err)
+		}
+	}
+	if trust.Key == nil {
+		return nil
+	}
 	signature, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(files[signatureFile])))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", signatureFile, err)
 	}
-	if err := key.Verify(ctx, files[sumsFile], signature); err != nil {
+	if err := trust.Key.Verify(ctx, files[sumsFile], signature); err != nil {
 		return fmt.Errorf("verify %s: %w", signatureFile, err)
 	}
 	return nil
@@ -139,25 +162,42 @@ func differences(want, got string) string {
 	return strings.Join(out, ", ")
 }
 
-// verifyProvenance compares the provenance with the files and images that it is about.
-func verifyProvenance(ctx context.Context, files map[string][]byte, key *sign.Verifier) error {
-	text, signed := files[provenanceFile]
+// stated is the provenance of a release, as who is trusted has signed it.
+func stated(ctx context.Context, files map[string][]byte, trust sign.Trust) ([]byte, error) {
+	envelope, signed := files[provenanceFile]
+	bundle, identified := files[provenanceBundle]
 	switch {
-	case signed && key != nil:
-		var err error
-		if text, err = key.Open(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", provenanceFile, err)
+	case trust.Key != nil && !signed:
+		return nil, errors.New("the release has no signed provenance: it was built without a key")
+	case trust.Key != nil:
+		text, err := trust.Key.Open(ctx, envelope)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", provenanceFile, err)
 		}
+		return text, nil
+	case trust.Identity != nil && !identified:
+		return nil, fmt.Errorf("the release has no %s: no identity has signed it", provenanceBundle)
+	case trust.Identity != nil:
+		text, err := trust.Identity.Open(bundle)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", provenanceBundle, err)
+		}
+		return text, nil
 	case signed:
-		var envelope struct{ Payload []byte }
-		if err := json.Unmarshal(text, &envelope); err != nil {
-			return fmt.Errorf("read %s: %w", provenanceFile, err)
+		var e struct{ Payload []byte }
+		if err := json.Unmarshal(envelope, &e); err != nil {
+			return nil, fmt.Errorf("read %s: %w", provenanceFile, err)
 		}
-		text = envelope.Payload
-	case key != nil:
-		return errors.New("the release has no signed provenance: it was built without a key")
-	default:
-		text = files[unsignedFile]
+		return e.Payload, nil
+	}
+	return files[unsignedFile], nil
+}
+
+// verifyProvenance compares the provenance with the files and images that it is about.
+func verifyProvenance(ctx context.Context, files map[string][]byte, trust sign.Trust) error {
+	text, err := stated(ctx, files, trust)
+	if err != nil {
+		return err
 	}
 	var s provenance.Statement
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -165,12 +205,12 @@ func verifyProvenance(ctx context.Context, files map[string][]byte, key *sign.Ve
 	}
 	var want []provenance.Subject
 	for name, body := range files {
-		switch name {
-		case sumsFile, signatureFile, provenanceFile, unsignedFile:
+		switch {
+		case name == sumsFile, name == signatureFile, name == provenanceFile, name == unsignedFile, keylessFile(name):
 			continue
 		}
 		want = append(want, provenance.FileSubject(name, body))
-		if strings.HasSuffix(name, "-oci.tar") {
+		if strings.HasSuffix(name, layoutEnding) {
 			top, clean, err := readLayout(bytes.NewReader(body))
 			if err != nil {
 				return err
@@ -196,12 +236,24 @@ func verifyProvenance(ctx context.Context, files map[string][]byte, key *sign.Ve
 	return nil
 }
 
-// withLayout calls do with the layout of the release in a folder.
+// withLayout calls do with the layout of the release in a folder, and with that of its
+// keyless signatures if it has them.
 func withLayout(from string, do func(v1.ImageIndex) error) error {
 	path, err := layoutFile(from)
 	if err != nil {
 		return err
 	}
+	if err := openLayout(path, do); err != nil {
+		return err
+	}
+	path = strings.TrimSuffix(path, layoutEnding) + bundlesEnding
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return openLayout(path, do)
+}
+
+func openLayout(path string, do func(v1.ImageIndex) error) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("read the images: %w", err)

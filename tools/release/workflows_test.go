@@ -19,7 +19,8 @@ const repositoryRoot = "../.."
 type workflow struct {
 	Permissions map[string]string
 	Jobs        map[string]struct {
-		Steps []struct {
+		Permissions map[string]string
+		Steps       []struct {
 			Uses, Run string
 			Env       map[string]string
 		}
@@ -29,7 +30,8 @@ type workflow struct {
 
 // TestWorkflows: workflows run targets of the Makefile and nothing else, with variables that
 // the Makefile reads, so that whatever they do can be done without them. Actions only set up
-// the machine, and are named by digest: a tag can be moved.
+// the machine, and are named by digest: a tag can be moved. A job gets identity tokens if it
+// signs with them, and no other does.
 func TestWorkflows(t *testing.T) {
 	makefile, err := os.ReadFile(filepath.Join(repositoryRoot, "Makefile"))
 	if err != nil {
@@ -55,6 +57,7 @@ func TestWorkflows(t *testing.T) {
 			t.Errorf("%s: permissions of all jobs (-want +got):\n%s", file, diff)
 		}
 		for name, job := range w.Jobs {
+			signs, identity := false, job.Permissions["id-token"] == "write"
 			var variables []string
 			for variable := range job.Env {
 				variables = append(variables, variable)
@@ -65,6 +68,7 @@ func TestWorkflows(t *testing.T) {
 				case step.Uses != "" && step.Run == "" && pinned.MatchString(step.Uses):
 				case m != nil && step.Uses == "" && target(m[1]):
 					ran[m[1]] = true
+					signs = signs || m[1] == "release-sign"
 					for _, given := range strings.Fields(m[2]) {
 						variable, value, _ := strings.Cut(given, "=")
 						variables = append(variables, variable)
@@ -76,6 +80,9 @@ func TestWorkflows(t *testing.T) {
 					t.Errorf("%s: job %s: the step %q%q is neither a target of the Makefile nor an action by digest", file, name, step.Uses, step.Run)
 				}
 			}
+			if signs != identity {
+				t.Errorf("%s: job %s: signs with its identity: %t, may do so: %t", file, name, signs, identity)
+			}
 			for _, variable := range variables {
 				if !strings.Contains(string(makefile), "$("+variable+")") {
 					t.Errorf("%s: job %s: the Makefile does not read %s", file, name, variable)
@@ -83,7 +90,7 @@ func TestWorkflows(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"ci", "docs", "licences", "release", "release-publish", "release-push", "verify", "vulncheck"} {
+	for _, want := range []string{"ci", "docs", "licences", "release", "release-publish", "release-push", "release-sign", "verify", "vulncheck"} {
 		if !ran[want] {
 			t.Errorf("no workflow runs make %s", want)
 		}

@@ -16,6 +16,9 @@ import (
 const (
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "https://slsa.dev/provenance/v1"
+	// SignatureType is that of a statement which says only that its subject is signed, as
+	// cosign writes it.
+	SignatureType = "https://sigstore.dev/cosign/sign/v1"
 	// BuildType is the kind of build that docs/contributing/releasing.md describes.
 	BuildType = "https://spokeshave.dev/release/v1"
 )
@@ -88,6 +91,18 @@ func (b Build) Provenance(subjects ...Subject) ([]byte, error) {
 	}
 	p.RunDetails.Builder.ID = b.Builder
 	return State(PredicateType, p, subjects...)
+}
+
+// About returns a statement with the predicate of another, and other subjects.
+func About(statement []byte, subjects ...Subject) ([]byte, error) {
+	var s struct {
+		PredicateType string          `json:"predicateType"`
+		Predicate     json.RawMessage `json:"predicate"`
+	}
+	if err := json.Unmarshal(statement, &s); err != nil {
+		return nil, fmt.Errorf("read a statement: %w", err)
+	}
+	return State(s.PredicateType, s.Predicate, subjects...)
 }
 
 // State returns a statement with a predicate, its subjects sorted by name.

@@ -28,9 +28,10 @@ type Client struct {
 	Progress io.Writer
 }
 
-// entry is something of a release, and its name in the registry.
+// entry is something of a release, and its name in the registry: a tag, or the digest for
+// what refers to something with a tag.
 type entry struct {
-	tag        name.Tag
+	ref        name.Reference
 	descriptor v1.Descriptor
 }
 
@@ -55,11 +56,11 @@ func (c *Client) entries(top v1.ImageIndex) ([]entry, error) {
 	}
 	var out []entry
 	for _, d := range manifest.Manifests {
-		tag, err := name.NewTag(d.Annotations[oci.RefName], options...)
+		ref, err := name.ParseReference(d.Annotations[oci.RefName], options...)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no name in a registry: was the release built with REGISTRY? %w", d.Annotations[oci.RefName], err)
 		}
-		out = append(out, entry{tag, d})
+		out = append(out, entry{ref, d})
 	}
 	return out, nil
 }
@@ -77,34 +78,34 @@ func (c *Client) Push(ctx context.Context, top v1.ImageIndex) error {
 		return err
 	}
 	for _, e := range all {
-		there, err := c.head(ctx, e.tag)
+		there, err := c.head(ctx, e.ref)
 		if err != nil {
 			return err
 		}
 		if there != nil && there.Digest != e.descriptor.Digest {
-			return fmt.Errorf("push %s: the registry has it as %s, this release as %s: a version is released once; choose another, or remove that one", e.tag, there.Digest, e.descriptor.Digest)
+			return fmt.Errorf("push %s: the registry has it as %s, this release as %s: a version is released once; choose another, or remove that one", e.ref, there.Digest, e.descriptor.Digest)
 		}
 	}
 	for _, e := range all {
 		start := time.Now()
-		fmt.Fprintf(c.Progress, "pushing %s … ", e.tag)
+		fmt.Fprintf(c.Progress, "pushing %s … ", e.ref)
 		if err := c.push(ctx, top, e); err != nil {
-			return fmt.Errorf("push %s: %w", e.tag, err)
+			return fmt.Errorf("push %s: %w", e.ref, err)
 		}
 		fmt.Fprintln(c.Progress, time.Since(start).Round(100*time.Millisecond))
 	}
 	return nil
 }
 
-// head returns what a tag names, nil for nothing.
-func (c *Client) head(ctx context.Context, tag name.Tag) (*v1.Descriptor, error) {
-	d, err := remote.Head(tag, c.options(ctx)...)
+// head returns what a name is of, nil for nothing.
+func (c *Client) head(ctx context.Context, ref name.Reference) (*v1.Descriptor, error) {
+	d, err := remote.Head(ref, c.options(ctx)...)
 	var refused *transport.Error
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask for %s: %w", tag, err)
+		return nil, fmt.Errorf("ask for %s: %w", ref, err)
 	}
 	return d, nil
 }
@@ -115,11 +116,11 @@ func (c *Client) push(ctx context.Context, top v1.ImageIndex, e entry) error {
 		if err != nil {
 			return err
 		}
-		return remote.WriteIndex(e.tag, index, c.options(ctx)...)
+		return remote.WriteIndex(e.ref, index, c.options(ctx)...)
 	}
 	image, err := top.Image(e.descriptor.Digest)
 	if err != nil {
 		return err
 	}
-	return remote.Write(e.tag, image, c.options(ctx)...)
+	return remote.Write(e.ref, image, c.options(ctx)...)
 }

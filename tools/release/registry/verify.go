@@ -21,31 +21,31 @@ import (
 )
 
 // Verify reads from the registry everything that a layout has, and compares it by digest:
-// what a tag names, and each manifest, config and layer below it. With a key it verifies
-// the signatures and attestations as well, as the registry has them.
-func (c *Client) Verify(ctx context.Context, top v1.ImageIndex, key *sign.Verifier) error {
+// what a tag names, and each manifest, config and layer below it. It verifies the signatures
+// and attestations as well, as the registry has them, if some are trusted.
+func (c *Client) Verify(ctx context.Context, top v1.ImageIndex, trust sign.Trust) error {
 	all, err := c.entries(top)
 	if err != nil {
 		return err
 	}
 	for _, e := range all {
 		start := time.Now()
-		fmt.Fprintf(c.Progress, "verifying %s … ", e.tag)
-		there, err := c.head(ctx, e.tag)
+		fmt.Fprintf(c.Progress, "verifying %s … ", e.ref)
+		there, err := c.head(ctx, e.ref)
 		switch {
 		case err != nil:
 			return err
 		case there == nil:
-			return fmt.Errorf("verify %s: the registry does not have it", e.tag)
+			return fmt.Errorf("verify %s: the registry does not have it", e.ref)
 		case there.Digest != e.descriptor.Digest:
-			return fmt.Errorf("verify %s: the registry has it as %s, the release as %s", e.tag, there.Digest, e.descriptor.Digest)
+			return fmt.Errorf("verify %s: the registry has it as %s, the release as %s", e.ref, there.Digest, e.descriptor.Digest)
 		}
-		if err := c.below(ctx, e.tag.Repository, e.descriptor.Digest); err != nil {
-			return fmt.Errorf("verify %s: %w", e.tag, err)
+		if err := c.below(ctx, e.ref.Context(), e.descriptor.Digest); err != nil {
+			return fmt.Errorf("verify %s: %w", e.ref, err)
 		}
-		if key != nil && !strings.HasPrefix(e.tag.TagStr(), "sha256-") {
-			if err := c.allSigned(ctx, top, e, key); err != nil {
-				return fmt.Errorf("verify %s: %w", e.tag, err)
+		if !trust.None() && !attachment(e.ref) {
+			if err := c.allSigned(ctx, top, e, trust); err != nil {
+				return fmt.Errorf("verify %s: %w", e.ref, err)
 			}
 		}
 		fmt.Fprintln(c.Progress, time.Since(start).Round(100*time.Millisecond))
@@ -53,8 +53,22 @@ func (c *Client) Verify(ctx context.Context, top v1.ImageIndex, key *sign.Verifi
 	return nil
 }
 
+// attachment tells whether a name is that of a signature or attestation.
+func attachment(ref name.Reference) bool {
+	tag, ok := ref.(name.Tag)
+	return !ok || strings.HasPrefix(tag.TagStr(), "sha256-")
+}
+
+// signedBy verifies the signature of a digest and its attestations by who is trusted.
+func (c *Client) signedBy(ctx context.Context, in name.Repository, digest v1.Hash, trust sign.Trust) error {
+	if trust.Key != nil {
+		return c.signed(ctx, in, digest, trust.Key)
+	}
+	return c.identified(ctx, in, digest, trust.Identity)
+}
+
 // allSigned verifies the signatures of an entry, and of each platform's image in it.
-func (c *Client) allSigned(ctx context.Context, top v1.ImageIndex, e entry, key *sign.Verifier) error {
+func (c *Client) allSigned(ctx context.Context, top v1.ImageIndex, e entry, trust sign.Trust) error {
 	digests := []v1.Hash{e.descriptor.Digest}
 	if e.descriptor.MediaType.IsIndex() {
 		index, err := top.ImageIndex(e.descriptor.Digest)
@@ -70,7 +84,7 @@ func (c *Client) allSigned(ctx context.Context, top v1.ImageIndex, e entry, key 
 		}
 	}
 	for _, digest := range digests {
-		if err := c.signed(ctx, e.tag.Repository, digest, key); err != nil {
+		if err := c.signedBy(ctx, e.ref.Context(), digest, trust); err != nil {
 			return err
 		}
 	}

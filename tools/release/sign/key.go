@@ -113,8 +113,8 @@ func (k *Key) Sign(_ context.Context, data []byte) ([]byte, error) {
 	return signature, nil
 }
 
-// ErrSignature says that a signature is not the key's.
-var ErrSignature = errors.New("the signature is not of this key and content")
+// ErrSignature says that a signature is not by the key or identity, or of something else.
+var ErrSignature = errors.New("the signature is not of this signer and content")
 
 // Verify returns ErrSignature unless signature is that of data by this key.
 func (v *Verifier) Verify(_ context.Context, data, signature []byte) error {

@@ -100,6 +100,15 @@ https-web
 {{- toYaml $all }}
 {{- end }}
 
+{{/* Name of the ConfigMap with discounts on list prices: the chart's or the user's, empty for none. */}}
+{{- define "spokeshave.discounts" -}}
+{{- $d := .Values.settings.priceDiscounts }}
+{{- if and $d.discounts $d.configMap }}
+{{- fail "settings.priceDiscounts has discounts and names a configMap that has them: say one of the two" }}
+{{- end }}
+{{- if $d.discounts }}{{ include "spokeshave.fullname" . }}-price-discounts{{ else }}{{ $d.configMap }}{{ end }}
+{{- end }}
+
 {{/* Whether controller.image is Karpenter's, from a values file of its chart: not empty then. */}}
 {{- define "spokeshave.foreignImage" -}}
 {{- if hasSuffix "karpenter/controller" (default "" .Values.controller.image.repository) }}yes{{ end }}
@@ -254,6 +263,11 @@ defaults in the binary.
 {{- end }}
 - --vm-memory-overhead-percent={{ $settings.vmMemoryOverheadPercent }}
 - --breaker-percent={{ $s.breakerPercent }}
+{{- if include "spokeshave.discounts" . }}
+- --price-discounts=/etc/spokeshave/price-discounts/discounts.yaml
+{{- end }}
+- --interval={{ $settings.interval }}
+- --workers={{ $s.workers }}
 {{- with $s.awsRegion }}
 - --aws-region={{ . }}
 {{- end }}
@@ -287,6 +301,9 @@ defaults in the binary.
 - --metrics-cert-dir=/etc/spokeshave/metrics
 {{- end }}
 - --local-port={{ .Values.controller.local.port }}
+{{- if .Values.controller.local.profiling }}
+- --enable-profiling
+{{- end }}
 {{- if .Values.web.enabled }}
 {{- if .Values.web.certSecret }}
 - --web-cert-dir=/etc/spokeshave/web

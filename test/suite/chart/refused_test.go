@@ -45,6 +45,12 @@ func TestRefused(t *testing.T) {
 		"scope with a ceiling":      {`policies: {pluginNamespaces: [team-a], pluginScopes: {team-a: {hooks: [ceiling]}}}`, "/policies/pluginScopes/team-a/hooks/0"},
 		"kube-system":               {`policies: {pluginNamespaces: [team-a, kube-system]}`, "policies are not read from kube-system"},
 		"CA that is no PEM":         {`webhook: {clientCA: client-ca}`, "/webhook/clientCA"},
+		"two sources of discounts":  {`settings: {priceDiscounts: {configMap: x, discounts: [{share: 0.1}]}}`, "say one of the two"},
+		"discount of everything":    {`settings: {priceDiscounts: {discounts: [{share: 5}]}}`, "/settings/priceDiscounts/discounts/0"},
+		"price of a family":         {`settings: {priceDiscounts: {discounts: [{family: m7i, hourlyUSD: 1}]}}`, "/settings/priceDiscounts/discounts/0"},
+		"discount of nothing":       {`settings: {priceDiscounts: {discounts: [{family: m7i}]}}`, "/settings/priceDiscounts/discounts/0"},
+		"misspelt discount":         {`settings: {priceDiscounts: {discounts: [{type: m7i.large, share: 0.1}]}}`, "'type' not allowed"},
+		"no workers":                {`settings: {workers: 0}`, "/settings/workers"},
 		"unknown scope":             {`policies: {defaults: {budget: {enabled: true, config: {caps: {pool/x: {hourly_usd: 1}}}}}}`, "pool/x"},
 	}
 	for name, tc := range tests {

@@ -186,7 +186,8 @@ func (d *definition) check(value string) string {
 	return ""
 }
 
-// checkRow checks what FOCUS says of columns together.
+// checkRow checks what FOCUS says of columns together, on the page of each column: which are
+// null together, and what key-value pairs may hold.
 func checkRow(t *testing.T, row map[string]string) {
 	t.Helper()
 	idle := row["x_Kind"] == spend.Idle
@@ -197,6 +198,14 @@ func checkRow(t *testing.T, row map[string]string) {
 		t.Errorf("a charge from %s in the billing period of %s", row["ChargePeriodStart"], row["BillingPeriodStart"])
 	case idle != (row["AllocatedResourceId"] == ""):
 		t.Errorf("AllocatedResourceId %q of %s: null for what is not allocated, and only for that", row["AllocatedResourceId"], row["x_Kind"])
+	case (row["AllocatedResourceId"] == "") != (row["AllocatedResourceName"] == ""):
+		t.Errorf("AllocatedResourceName %q of AllocatedResourceId %q: both are null, or none", row["AllocatedResourceName"], row["AllocatedResourceId"])
+	case (row["ResourceId"] == "") != (row["ResourceType"] == ""):
+		t.Errorf("ResourceType %q of ResourceId %q: both are null, or none", row["ResourceType"], row["ResourceId"])
+	case (row["RegionId"] == "") != (row["RegionName"] == ""):
+		t.Errorf("RegionName %q of RegionId %q: both are null, or none", row["RegionName"], row["RegionId"])
+	case !regexp.MustCompile(`^[A-Z]{3}$`).MatchString(row["BillingCurrency"]):
+		t.Errorf("%s is no currency of ISO 4217", row["BillingCurrency"])
 	case row["AllocatedMethodId"] == "" || row["AllocatedMethodDetails"] == "":
 		t.Errorf("a part of a split without a method: %v", row)
 	case (row["PricingQuantity"] == "") != (row["SkuPriceId"] == "") || (row["PricingUnit"] == "") != (row["PricingQuantity"] == ""):
@@ -207,6 +216,15 @@ func checkRow(t *testing.T, row map[string]string) {
 		if text != "" {
 			if err := json.Unmarshal([]byte(text), into); err != nil {
 				t.Errorf("tags %s: %v", text, err)
+			}
+		}
+	}
+	for _, pairs := range []map[string]any{own, allocated} {
+		for key, value := range pairs {
+			switch value.(type) {
+			case string, bool, float64, nil:
+			default:
+				t.Errorf("tag %s has a value %v that is not plain", key, value)
 			}
 		}
 	}

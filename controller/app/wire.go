@@ -158,6 +158,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	loop := decision.New(decision.Config{
 		Log:        log,
 		CountSpend: spent.Count,
+		CountSaved: spent.CountSaved,
 		Cluster:    view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Reporter: &actuate.Reporter{
 			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Unmerged: unmerged, Namespace: p.options.Namespace,

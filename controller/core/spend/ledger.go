@@ -42,6 +42,10 @@ type Ledger struct {
 	// Days are the running day, and those that have ended and are not in the history
 	// yet. They are absent in ledgers of earlier versions, which ignore them.
 	Days Days `json:"days,omitzero"`
+	// Saved is what consolidations have saved, by day, the earliest first. SavedKeys are
+	// the last ones that are counted.
+	Saved     []Saved  `json:"saved,omitempty"`
+	SavedKeys []string `json:"savedKeys,omitempty"`
 
 	// seen is when each claim was last counted: Unix seconds, by identity. It is nil in a
 	// decoded ledger.

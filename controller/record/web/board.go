@@ -51,13 +51,11 @@ type Board struct {
 	summary atomic.Pointer[summary]
 }
 
-// finished are the consolidations that were carried out since the controller leads.
+// finished are the consolidations that were carried out since the controller leads. The
+// ledger has their sums by day.
 type finished struct {
-	since time.Time
-	// Count and Savings are those of all, Last the latest of them, oldest first.
-	Count   int
-	Savings model.Price
-	Last    []saving
+	// Last are the latest of them, oldest first.
+	Last []saving
 	// seen are the commands and claims of Last, so that none counts twice.
 	seen map[string]bool
 }
@@ -78,8 +76,8 @@ func (b *Board) Add(s *model.Snapshot, d *decide.Decision) {
 	defer b.mu.Unlock()
 	b.snapshot, b.decision = s, d
 	b.summary.Store(nil)
-	if b.finished.since.IsZero() {
-		b.finished.since, b.finished.seen = s.Time.UTC(), map[string]bool{}
+	if b.finished.seen == nil {
+		b.finished.seen = map[string]bool{}
 	}
 	if !b.Observe {
 		b.finished.add(s, d)
@@ -96,36 +94,19 @@ func (b *Board) Add(s *model.Snapshot, d *decide.Decision) {
 	b.curve = b.curve[max(0, len(b.curve)-points):]
 }
 
-// add counts what the decision carries out: empty nodes that are deleted, and commands
-// whose nodes are.
+// add lists what the decision carries out.
 func (f *finished) add(s *model.Snapshot, d *decide.Decision) {
-	for i := range d.Disruptions {
-		if e := &d.Disruptions[i]; e.Go && e.Method == decide.MethodEmpty {
-			n := &s.Nodes[e.Node]
-			f.count(saving{key: "claim " + n.Claim, Time: s.Time.UTC(), Method: string(e.Method), Nodes: []string{n.Name}, Savings: n.Cost()})
-		}
-	}
-	for i := range d.Commands {
-		c := &d.Commands[i]
-		if c.Stage != decide.Finish || c.Method != decide.MethodEmpty && c.Method != decide.MethodUnderutilized {
+	for _, c := range d.Consolidations(s) {
+		if f.seen[c.Key] {
 			continue
 		}
-		each := saving{key: "command " + c.ID, Time: s.Time.UTC(), Method: string(c.Method), Savings: c.Savings}
+		f.seen[c.Key] = true
+		each := saving{key: c.Key, Time: s.Time.UTC(), Method: string(c.Method), Savings: c.Savings}
 		for _, n := range c.Nodes {
 			each.Nodes = append(each.Nodes, s.Nodes[n].Name)
 		}
-		f.count(each)
+		f.Last = append(f.Last, each)
 	}
-}
-
-func (f *finished) count(each saving) {
-	if f.seen[each.key] {
-		return
-	}
-	f.seen[each.key] = true
-	f.Count++
-	f.Savings += each.Savings
-	f.Last = append(f.Last, each)
 	for len(f.Last) > finishedKept {
 		delete(f.seen, f.Last[0].key)
 		f.Last = f.Last[1:]

@@ -17,14 +17,14 @@ type overviewView struct{ *view }
 
 // overview writes the most important of every list, with links to the whole.
 func (v overviewView) overview() {
-	total, done := v.total(), &v.state.Finished
+	total, done := v.total(), v.saved()
 	all := cost{rate: v.ledger.Rate(), amount: v.ledger.Total()}
 	v.tiles(func() {
 		v.tile("Spend now", rate(total.Price.USD()), "$/h", fmt.Sprintf("%d %% requested by pods", percent(total.Requested.USD(), total.Price.USD())))
 		spendView(v).monthTiles(&all)
 		v.tile("Nodes", grouped(float64(len(v.snapshot.Nodes)), 0), "", fmt.Sprintf("%d spot", v.spot))
 		v.tile("Pods that wait", grouped(float64(len(v.state.Decision.Plan.Unplaced)), 0), "", "without a place now")
-		v.tile("Saved", rate(done.Savings.USD()), "$/h", "by "+several(done.Count, "consolidation"))
+		v.tile("Saved", rate(done.Rate.USD()), "$/h", "by "+several(done.Count, "consolidation")+" in 30 days")
 	})
 	v.section("spend", "Spend of the last day", func() {
 		c := plot(v.state.Curve, v.state.Decision.Headroom)

@@ -8,6 +8,7 @@ import (
 
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
 )
 
 // savingsView writes what consolidation saves.
@@ -79,19 +80,44 @@ func (v savingsView) proposed() (all []*decide.Command, savings model.Price) {
 	return all, savings
 }
 
+// saved is what consolidations of the last 30 days saved.
+func (v *view) saved() spend.Saved {
+	return v.ledger.SavedSince(v.snapshot.Time.AddDate(0, 0, -29))
+}
+
 // savings writes what consolidation saved, what it proposes, and why the rest stays.
 func (v savingsView) savings() {
-	done, total := &v.state.Finished, v.total()
+	done, total := v.saved(), v.total()
 	proposed, will := v.proposed()
 	v.tiles(func() {
-		v.tile("Saved", rate(done.Savings.USD()), "$/h", several(done.Count, "consolidation")+" since "+done.since.Format("2 January 15:04"))
-		v.tile("In 30 days", dollars(done.Savings.USD()*24*30), "$", "if nothing else had changed")
+		v.tile("Saved", rate(done.Rate.USD()), "$/h", several(done.Count, "consolidation")+" in the last 30 days")
+		v.tile("Worth in 30 days", dollars(done.Rate.USD()*24*30), "$", "if nothing else had changed")
 		v.tile("Under way", rate(will.USD()), "$/h", several(len(proposed), "disruption"))
 		v.tile("Not requested", rate((total.Price - total.Requested).USD()), "$/h", fmt.Sprintf("%d %% of the spend", percent(float64(total.Price-total.Requested), float64(total.Price))))
 	})
 	v.section("proposed", "Under way", func() { v.underWay(proposed) })
 	v.section("stays", "Why the other nodes stay", func() { v.staying("") })
+	v.section("days", "Saved by day", v.savedByDay)
 	v.section("done", "Carried out", v.carriedOut)
+}
+
+// savedDays is how many days with consolidations are shown.
+const savedDays = 31
+
+// savedByDay writes what was saved on the latest days, as the ledger knows from all leaders.
+func (v savingsView) savedByDay() {
+	all := v.ledger.Saved
+	if len(all) == 0 {
+		v.text("Nothing yet.")
+		return
+	}
+	v.table("Consolidations by day", []string{"Day", "#Consolidations", "#Saved $/h"}, func() {
+		for _, s := range slices.Backward(all[max(0, len(all)-savedDays):]) {
+			v.row(func() { v.put("%s", s.Day.Format("2 January 2006")) })
+			v.cells(1, s.Count, rate(s.Rate.USD()))
+			v.end()
+		}
+	})
 }
 
 func (v savingsView) underWay(all []*decide.Command) {
@@ -176,5 +202,5 @@ func (v savingsView) carriedOut() {
 			v.end()
 		}
 	})
-	v.put("<p class=\"hint\">The nodes' hourly price less that of their replacements, at the prices of that time, since this replica leads.</p>\n")
+	v.put("<p class=\"hint\">The nodes' hourly price less that of their replacements, at the prices of that time. This list begins with the present leader; the days above do not.</p>\n")
 }

@@ -81,12 +81,41 @@ func TestFinished(t *testing.T) {
 			{ID: "3", Method: "Drifted", Stage: decide.Finish, Nodes: []int32{1}, Savings: 100},
 		},
 	}
-	for observe, want := range map[bool]finished{true: {}, false: {Count: 2, Savings: 25}} {
+	for observe, want := range map[bool][]model.Price{true: nil, false: {10, 15}} {
 		b := Board{Observe: observe}
 		b.Add(s, d)
 		b.Add(s, d)
-		if got := b.latest().Finished; got.Count != want.Count || got.Savings != want.Savings {
-			t.Errorf("observe %v: %d, %d", observe, got.Count, got.Savings)
+		var got []model.Price
+		for _, each := range b.latest().Finished.Last {
+			got = append(got, each.Savings)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("observe %v (-want +got):\n%s", observe, diff)
+		}
+	}
+}
+
+// TestSavedByDay: the page shows what all leaders have saved, by day, and the sum of the
+// last 30 days.
+func TestSavedByDay(t *testing.T) {
+	s := server(t, 1)
+	today := s.Board.latest().Snapshot.Time.UTC().Truncate(24 * time.Hour)
+	s.Ledger = func() *spend.Ledger {
+		return &spend.Ledger{Saved: []spend.Saved{
+			{Day: today.AddDate(0, 0, -30), Count: 50, Rate: 9_000_000},
+			{Day: today.AddDate(0, 0, -29), Count: 2, Rate: 250_000},
+			{Day: today, Count: 1, Rate: 500_000},
+		}}
+	}
+	for path, want := range map[string][]string{
+		"/":              {"0.7500", "by 3 consolidations in 30 days"},
+		"/?view=savings": {"0.7500", "3 consolidations in the last 30 days", today.Format("2 January 2006"), today.AddDate(0, 0, -30).Format("2 January 2006"), "9.000", "0.2500", "0.5000"},
+	} {
+		_, _, text := get(t, s, "localhost", path)
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s lacks %q:\n%s", path, w, text)
+			}
 		}
 	}
 }

@@ -9,13 +9,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/apiserver"
 )
@@ -78,6 +82,42 @@ func TestLedgerSurvives(t *testing.T) {
 	case <-told.Events:
 	default:
 		t.Error("nobody is told that the ledger was lost")
+	}
+}
+
+// TestSavingsSurvive: the next leader knows what the one before has saved, by day, and does
+// not count again a consolidation whose nodes it still sees.
+func TestSavingsSurvive(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	const saved = "saved"
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: saved}}); err != nil {
+		t.Fatal(err)
+	}
+	moment := clocktesting.NewFakePassiveClock(now)
+	keeper := func() *ledger.Tracker {
+		return &ledger.Tracker{Client: c, Live: c, Events: events.NewFakeRecorder(10), Namespace: saved, Clock: moment}
+	}
+	count := func(k *ledger.Tracker, after time.Duration, ids ...string) {
+		t.Helper()
+		s, d := snapshot(after), &decide.Decision{}
+		moment.SetTime(s.Time)
+		if err := k.Count(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			d.Commands = append(d.Commands, decide.Command{ID: id, Method: decide.MethodUnderutilized, Stage: decide.Finish, Nodes: []int32{0}, Savings: 1000})
+		}
+		k.CountSaved(s, d)
+	}
+	first, second := keeper(), keeper()
+	count(first, 0, "a", "b")
+	count(first, 2*time.Minute) // writes what the round before has counted
+	count(second, 3*time.Minute, "b")
+	count(second, 24*time.Hour, "c")
+	day := now.Truncate(24 * time.Hour)
+	want := []spend.Saved{{Day: day, Count: 2, Rate: 2000}, {Day: day.AddDate(0, 0, 1), Count: 1, Rate: 1000}}
+	if diff := cmp.Diff(want, second.Latest().Saved); diff != "" {
+		t.Errorf("saved (-want +got):\n%s", diff)
 	}
 }
 

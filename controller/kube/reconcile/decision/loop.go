@@ -42,6 +42,8 @@ type Policies interface {
 }
 
 // Config is what a [Loop] works with. Fields without a comment are required.
+//
+// Size: one field for each part of the controller that the loop calls.
 type Config struct {
 	Cluster  *cluster.Cluster
 	Actuator *actuate.Actuator
@@ -55,6 +57,8 @@ type Config struct {
 	Clock   clock.Clock
 	// CountSpend writes into the snapshot what each scope has spent this month.
 	CountSpend func(context.Context, *model.Snapshot) error
+	// CountSaved records the consolidations that a decision carries out; nil for no record.
+	CountSaved func(*model.Snapshot, *decide.Decision)
 	// Await returns once all existing policies have been loaded or rejected, so that no
 	// decision is made without a budget that is merely slow to load.
 	Await func(context.Context) error
@@ -276,6 +280,9 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	if l.Observed != nil {
 		return l.Every, l.Observed(ctx, &view.Snapshot, &d)
+	}
+	if l.CountSaved != nil {
+		l.CountSaved(&view.Snapshot, &d)
 	}
 	return l.apply(ctx, view, &d, behind)
 }

@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -46,8 +47,10 @@ const (
 	monthKept = 24 * time.Hour
 )
 
-// Tracker updates and stores the ledger. Only one goroutine may call Count; any may call
-// Collect.
+// Tracker updates and stores the ledger. Only one goroutine may call Count and CountSaved; any may
+// call Collect.
+//
+// Size: the methods are the steps of reading, doubting, adding and writing one ledger.
 type Tracker struct {
 	Client    client.Client
 	Live      client.Reader
@@ -110,6 +113,20 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	k.saved = k.Clock.Now()
 	return nil
+}
+
+// CountSaved adds what a decision carries out to the consolidations of its day. They are
+// stored with the next Count that writes.
+func (k *Tracker) CountSaved(s *model.Snapshot, d *decide.Decision) {
+	now := k.ledger.Load()
+	if now == nil {
+		return
+	}
+	next := *now
+	for _, c := range d.Consolidations(s) {
+		next = next.Save(c.Key, s.Time, c.Savings)
+	}
+	k.ledger.Store(&next)
 }
 
 // publish makes the ledger that of Collect and of the snapshot.

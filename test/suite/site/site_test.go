@@ -112,8 +112,10 @@ func leads(site fs.FS, pages map[string]string, from, link string) error {
 }
 
 // browse looks at pages in a browser: nothing fails, nothing is wider than the window, the
-// text can be read in both colour schemes, and a search finds a setting.
+// text can be read in both colour schemes, the rules of WCAG 2.2, level AA, that a program
+// can check hold, and a search finds a setting.
 func browse(t *testing.T, site string) {
+	axe := browser.NewAxe(t, root)
 	b := browser.Start(t)
 	b.Call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
 		window.problems = [];
@@ -126,7 +128,10 @@ func browse(t *testing.T, site string) {
 		for _, scheme := range []string{"light", "dark"} {
 			for _, width := range []int{1280, 390} {
 				b.Call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
-				b.Run(t, fmt.Sprintf("%s %s %d", page, scheme, width), func(b *browser.Browser) { readable(b, site+page, scheme, width) })
+				b.Run(t, fmt.Sprintf("%s %s %d", page, scheme, width), func(b *browser.Browser) {
+					readable(b, site+page, scheme, width)
+					axe.Check(b, page)
+				})
 			}
 		}
 	}

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitepress'
-import { sidebar } from './nav.mjs'
+import { sidebar, slug } from './nav.mjs'
 
 export default defineConfig({
   title: 'Spokeshave',
@@ -14,7 +14,7 @@ export default defineConfig({
   metaChunk: true,
   // Headings get the names that GitHub gives them, so that one link works in both places.
   markdown: {
-    anchor: { slugify: s => s.trim().toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-') },
+    anchor: { slugify: slug },
     html: false,
     languageAlias: { rego: 'javascript' },
     // The default themes have colours with less than 4.5 : 1 to the background (WCAG 2.2, 1.4.3).

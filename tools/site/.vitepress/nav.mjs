@@ -1,6 +1,7 @@
-// The sidebar is the table of contents in docs/README.md: one group for each heading, one
-// entry for each link in its table. Below an entry that leads to the first page of a folder
-// are the pages of the folder that this page links to.
+// The sidebar is the table of contents in docs/README.md: one group for each heading, which
+// leads to it, one entry for each link in its table. Groups are links because the theme
+// makes a button with a button in it of those that are none. Below an entry that leads to
+// the first page of a folder are the pages of the folder that this page links to.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
@@ -20,12 +21,15 @@ function inside(docs, index) {
   return items
 }
 
+/** The name that GitHub gives a heading. */
+export const slug = s => s.trim().toLowerCase().replace(/[^\p{L}\p{N}\- _]/gu, '').replaceAll(' ', '-')
+
 /** @param {string} file the staged docs/index.md */
 export function sidebar(file) {
-  const groups = [{ text: 'Start', items: [{ text: 'Overview', link: '/' }, { text: 'All pages', link: '/docs/' }] }]
+  const groups = [{ text: 'Start', link: '/', items: [{ text: 'Overview', link: '/' }, { text: 'All pages', link: '/docs/' }] }]
   for (const line of readFileSync(file, 'utf8').split('\n')) {
     const heading = /^## (.+)$/.exec(line)
-    if (heading) groups.push({ text: heading[1], items: [], collapsed: groups.length > 4 })
+    if (heading) groups.push({ text: heading[1], link: '/docs/#' + slug(heading[1]), items: [], collapsed: groups.length > 4 })
     const row = /^\| \[([^\]]+)\]\(([^)#]+)[^)]*\)/.exec(line)
     if (!row) continue
     const page = posix.normalize(row[2])

@@ -35,6 +35,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/kube/places"
 	"spokeshave.dev/controller/kube/reconcile/index"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
@@ -80,7 +81,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	if err := serve(o, mgr, map[string]http.Handler{"/decisions": decisions, "/failures": failures, "/observed": observed}); err != nil {
 		return err
 	}
-	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, failures: failures, observed: observed, clock: clock.RealClock{}}
+	built := &components{options: o, mgr: mgr, cloud: cloud, journal: decisions, failures: failures, observed: observed, clock: clock.RealClock{}, places: places.New(clock.RealClock{})}
 	if err := built.wire(ctx); err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/places"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/comparison"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -65,6 +66,8 @@ type components struct {
 	clock clock.WithTicker
 	// instances are what garbage collection found in the cloud last.
 	instances cluster.Instances
+	// places are what pods have taken of the places of announced ones.
+	places *places.Book
 	// shared are the metrics that several controllers count.
 	shared *metric.Reconcilers
 }
@@ -119,8 +122,8 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 	view, err := cluster.New(ctx, cluster.Config{
 		Settings: settings,
 		Name:     p.options.ClusterName, Cache: p.mgr.GetCache(), Live: p.mgr.GetAPIReader(),
-		Announced: p.options.AnnouncedPods,
-		Clock:     p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
+		Announced: p.options.AnnouncedPods, Places: p.places,
+		Clock: p.clock, Catalog: p.counted("provisioner").Catalog, Volumes: p.cloud.VolumePrices, Instances: &p.instances,
 	})
 	if err != nil {
 		return err
@@ -160,7 +163,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		CountSpend: spent.Count,
 		CountSaved: spent.CountSaved,
 		Cluster:    view,
-		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Reporter: &actuate.Reporter{
+		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Places: p.places, Reporter: &actuate.Reporter{
 			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Unmerged: unmerged, Namespace: p.options.Namespace,
 		}},
 		Policies: loaded,
@@ -310,7 +313,7 @@ func (p *components) reconcilers() error {
 		}
 	}
 	if p.options.AnnouncedPods {
-		if err := (&reservation.Arrivals{Reservations: reservations}).SetupWithManager(p.mgr); err != nil {
+		if err := (&reservation.Arrivals{Reservations: reservations, Places: p.places}).SetupWithManager(p.mgr); err != nil {
 			return fmt.Errorf("add arrivals: %w", err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/condition"
+	"spokeshave.dev/controller/kube/places"
 	"spokeshave.dev/controller/kube/reconcile/reservation"
 )
 
@@ -23,6 +24,9 @@ type Actuator struct {
 	Client client.Client
 	// Reporter sends the events about what is done.
 	Reporter *Reporter
+	// Places are what pods have taken of the places of announced ones; nil if nothing else
+	// gives these.
+	Places *places.Book
 }
 
 // maxRefused is after how many refusals in a row no more claims of a NodePool are tried

@@ -15,6 +15,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // plannedPods returns the keys (namespace/name) of those of the pods that exist, and counts
@@ -50,8 +51,9 @@ func setAnnounced(annotations map[string]string, announced map[string]int) error
 }
 
 // Settle writes on claims which pods have taken the places of announced ones, so that
-// their nodes are reserved for them, and which announced pods will not come. Like Launch
-// it goes on past claims that the API server refuses to change.
+// their nodes are reserved for them, and which announced pods will not come. A pod that was
+// let onto the node of another claim since the snapshot has its place there. Like Launch,
+// Settle goes on past claims that the API server refuses to change.
 func (a *Actuator) Settle(ctx context.Context, changes cluster.AnnouncedChanges) (cluster.Change, error) {
 	done := cluster.Change{Planned: map[string]string{}}
 	var through application
@@ -61,15 +63,37 @@ func (a *Actuator) Settle(ctx context.Context, changes cluster.AnnouncedChanges)
 		for owner, n := range c.Fewer {
 			fewer[owner] = -n
 		}
-		text, err := a.changePlannedPods(ctx, name, c.Come, fewer)
+		var come []string
+		for _, arrived := range c.Come {
+			if a.takesPlace(ctx, arrived, name) {
+				come = append(come, arrived.Pod)
+				fewer[arrived.Owner]--
+			}
+		}
+		text, err := a.changePlannedPods(ctx, name, come, fewer)
 		if err := through.done(err, RefusedError{Kind: "NodeClaim", Name: name}); err != nil {
 			return done, through.end(err)
 		}
-		if text != "" && len(c.Come) > 0 {
+		if text != "" && len(come) > 0 {
 			done.Planned[name] = text
 		}
 	}
 	return done, through.end(nil)
+}
+
+// takesPlace reports whether a pod has its place on a claim: unless it was let onto the node of
+// another one, which still keeps a place for it.
+func (a *Actuator) takesPlace(ctx context.Context, arrived cluster.Arrival, claim string) bool {
+	if a.Places.Take(arrived.Pod, claim) {
+		return true
+	}
+	other := &karpv1.NodeClaim{}
+	err := a.Client.Get(ctx, types.NamespacedName{Name: a.Places.Of(arrived.Pod)}, other)
+	if err == nil && other.DeletionTimestamp.IsZero() && lower.AnnouncedPods(other)[arrived.Owner] > 0 {
+		return false
+	}
+	a.Places.Leave(arrived.Pod)
+	return a.Places.Take(arrived.Pod, claim)
 }
 
 // changePlannedPods adds pods to those planned onto a claim, and changes how many announced

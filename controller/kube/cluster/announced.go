@@ -17,12 +17,15 @@ type AnnouncedChanges map[string]*AnnouncedChange
 
 // AnnouncedChange is the change of one claim.
 type AnnouncedChange struct {
-	// Come are the pods ("namespace/name") that took the place of an announced one.
-	Come []string
-	// Fewer is how many places are no longer kept for announced pods, by their owner
-	// ("kind/namespace/name").
+	// Come are the pods that took the place of an announced one.
+	Come []Arrival
+	// Fewer is how many places are no longer kept for announced pods that will not come, by
+	// their owner ("kind/namespace/name").
 	Fewer map[string]int
 }
+
+// Arrival is a pod ("namespace/name") that has come, and its owner ("kind/namespace/name").
+type Arrival struct{ Pod, Owner string }
 
 func (a *AnnouncedChanges) of(claim string) *AnnouncedChange {
 	if *a == nil {
@@ -37,8 +40,7 @@ func (a *AnnouncedChanges) of(claim string) *AnnouncedChange {
 // adopt records that a pod has come to the place of an announced one.
 func (a *AnnouncedChanges) adopt(claim, pod, owner string) {
 	c := a.of(claim)
-	c.Come = append(c.Come, pod)
-	c.Fewer[owner]++
+	c.Come = append(c.Come, Arrival{pod, owner})
 }
 
 // withdraw records that pods of the owner will not come.

@@ -26,6 +26,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/places"
 )
 
 // Config is what a Cluster is made of.
@@ -45,6 +46,9 @@ type Config struct {
 	// Announced also watches the owners that announce pods before they create them: a
 	// snapshot then contains these pods.
 	Announced bool
+	// Places are what pods have taken of the places of announced ones; nil if nothing but
+	// decisions gives these.
+	Places *places.Book
 	// Volumes returns the prices of block volumes by type. When it is nil or returns
 	// nil, package lower uses its own prices.
 	Volumes func() map[string]model.VolumePrice

@@ -80,6 +80,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		ResourceQuotas:  list[*corev1.ResourceQuota](c.stores.quotas),
 		Adopt:           view.Announced.adopt,
 		Withdraw:        view.Announced.withdraw,
+		LetIn:           c.cfg.Places.Of,
 		Announces:       func(owners map[types.UID]bool) { c.creating.Store(&owners) },
 		Catalogs:        catalogs,
 		ClassReady: func(name string) (bool, string) {

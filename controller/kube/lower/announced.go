@@ -92,8 +92,8 @@ func (a *announced) readPlaces(planned *plannedPods) map[string]bool {
 }
 
 // readCame finds the pods that have taken an announced place of their owner on a node whose
-// claim does not name them: those that tolerate its reservation and wait, and those that are
-// bound there already. (Of bound pods nobody keeps the toleration.)
+// claim does not name them: those that were let in or tolerate its reservation, and wait, and
+// those that are bound there already. (Of bound pods nobody keeps the toleration.)
 func (a *announced) readCame(named *plannedPods) {
 	if len(a.nodes) == 0 {
 		return
@@ -127,8 +127,8 @@ func (a *announced) readCame(named *plannedPods) {
 	}
 }
 
-// letOnto returns the nodes whose reservations a waiting pod tolerates, and the node of a
-// bound one, of those with announced places.
+// letOnto returns the nodes onto which a waiting pod was let or whose reservations it
+// tolerates, and the node of a bound one, of those with announced places.
 func (a *announced) letOnto(pod *corev1.Pod, byUID map[string]int32) []int32 {
 	if pod.Spec.NodeName != "" {
 		if at, ok := a.b.nodeAt[pod.Spec.NodeName]; ok && IsRunning(pod) && a.places[at] != nil {
@@ -140,6 +140,11 @@ func (a *announced) letOnto(pod *corev1.Pod, byUID map[string]int32) []int32 {
 		return nil
 	}
 	var out []int32
+	if a.b.in.LetIn != nil {
+		if at, ok := a.b.claimAt[a.b.in.LetIn(pod.Namespace+"/"+pod.Name)]; ok && a.places[at] != nil {
+			out = append(out, at)
+		}
+	}
 	for i := range pod.Spec.Tolerations {
 		if t := &pod.Spec.Tolerations[i]; t.Key == karpv1.TaintKeyReserved {
 			if node, ok := byUID[t.Value]; ok {

@@ -46,6 +46,8 @@ func TestAnnouncedPods(t *testing.T) {
 		claim  string
 		pods   []*corev1.Pod
 		after  string // consolidateAfter
+		// letIn is a pod that was let onto the node "coming".
+		letIn string
 		// silent says that the owner is not known to be creating pods.
 		silent bool
 		// nodes are where the pods of the snapshot are, -1 for none; announced is how many of
@@ -56,24 +58,25 @@ func TestAnnouncedPods(t *testing.T) {
 		adopted   []string
 		withdrawn []string
 	}{
-		"first pod":  {reason: "nothing is planned yet", pods: pods(1), nodes: []int32{-1, -1, -1, -1}, announced: 3},
-		"two exist":  {reason: "pods that exist are not announced; one that is not tried yet counts with its owner's", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried)), nodes: []int32{-1, -1, -1, -1}, announced: 2},
-		"all exist":  {reason: "as above, when there is nobody left to announce", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried), ownedPod("ReplicaSet", 2, 0, untried), ownedPod("ReplicaSet", 3, 0, untried)), nodes: []int32{-1, -1, -1, -1}},
-		"planned":    {reason: "none is planned twice", claim: coming(3, ""), pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
-		"partly":     {reason: "for one of them no place was found", claim: coming(2, ""), pods: pods(1), nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
-		"they come":  {reason: "a pod takes a place of its owner", claim: coming(3, ""), pods: pods(3), nodes: []int32{0, 0, 0, 0}, announced: 1, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner}},
-		"let in":     {reason: "a pod that was let in has taken its place, whatever its name", claim: coming(1, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1), ownedPod("ReplicaSet", 2, 1, came)), nodes: []int32{0, -1, 0, -1}, announced: 1, nominated: true, adopted: []string{"coming shop/web-2 " + owner}},
-		"and bound":  {reason: "it is on the node, and the place is nobody else's", claim: coming(2, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, boundThere)), nodes: []int32{0, 0, 0, -1}, announced: 2, nominated: true, adopted: []string{"coming shop/web-1 " + owner}},
-		"named":      {reason: "a pod that the claim names takes no further place, though it tolerates the node", claim: coming(2, ""), pods: []*corev1.Pod{ownedPod("ReplicaSet", 0, 1, came)}, nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
-		"all come":   {reason: "and nothing is announced any more", claim: coming(3, ""), pods: pods(4), nodes: []int32{0, 0, 0, 0}, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner, "coming shop/web-3 " + owner}},
-		"elsewhere":  {reason: "two have found a place of their own: the places are free", claim: coming(3, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, bound), ownedPod("ReplicaSet", 2, 1, bound)), nodes: []int32{0, 1, 1, 0}, announced: 1, nominated: true, withdrawn: []string{"coming " + owner + " 2"}},
-		"no more":    {reason: "none has come for too long: the places are free", claim: coming(3, ""), silent: true, pods: later(11), nodes: []int32{0}, nominated: true, withdrawn: []string{"coming " + owner + " 3"}},
-		"ready":      {reason: "the node waits for them", claim: coming(3, initialized(4*time.Second)), silent: true, pods: pods(1, bound), nodes: []int32{1}, withdrawn: []string{"coming " + owner + " 3"}},
-		"ready, two": {reason: "the node waits for them while one pod waits", claim: coming(3, initialized(4*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
-		"room taken": {reason: "others have taken the room of two: these are planned anew, and nothing is kept for them", claim: coming(3, initialized(4*time.Second)), pods: append(pods(1), intruder), nodes: []int32{0, 0, 0, -1, -1}, announced: 3, nominated: true, withdrawn: []string{"coming " + owner + " 1", "coming " + owner + " 1"}},
-		"overdue":    {reason: "the node has waited for consolidateAfter: nothing is announced while it exists, so that no other is bought", claim: coming(3, initialized(6*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0}, nominated: true},
-		"never":      {reason: "no consolidation: 30 s at most", claim: coming(3, initialized(29*time.Second)), after: "Never", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
-		"never, old": {reason: "as above", claim: coming(3, initialized(31*time.Second)), after: "Never", pods: pods(1), nodes: []int32{-1}},
+		"first pod":    {reason: "nothing is planned yet", pods: pods(1), nodes: []int32{-1, -1, -1, -1}, announced: 3},
+		"two exist":    {reason: "pods that exist are not announced; one that is not tried yet counts with its owner's", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried)), nodes: []int32{-1, -1, -1, -1}, announced: 2},
+		"all exist":    {reason: "as above, when there is nobody left to announce", pods: append(pods(1), ownedPod("ReplicaSet", 1, 0, untried), ownedPod("ReplicaSet", 2, 0, untried), ownedPod("ReplicaSet", 3, 0, untried)), nodes: []int32{-1, -1, -1, -1}},
+		"planned":      {reason: "none is planned twice", claim: coming(3, ""), pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
+		"partly":       {reason: "for one of them no place was found", claim: coming(2, ""), pods: pods(1), nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
+		"they come":    {reason: "a pod takes a place of its owner", claim: coming(3, ""), pods: pods(3), nodes: []int32{0, 0, 0, 0}, announced: 1, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner}},
+		"let in":       {reason: "a pod that was let in has taken its place, whatever its name", claim: coming(1, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1), ownedPod("ReplicaSet", 2, 1, came)), nodes: []int32{0, -1, 0, -1}, announced: 1, nominated: true, adopted: []string{"coming shop/web-2 " + owner}},
+		"let in, late": {reason: "as above, before the pod shows it: the decision gives it no second place", claim: coming(1, ""), letIn: "shop/web-2", pods: append(pods(1), ownedPod("ReplicaSet", 1, 1), ownedPod("ReplicaSet", 2, 1)), nodes: []int32{0, -1, 0, -1}, announced: 1, nominated: true, adopted: []string{"coming shop/web-2 " + owner}},
+		"and bound":    {reason: "it is on the node, and the place is nobody else's", claim: coming(2, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, boundThere)), nodes: []int32{0, 0, 0, -1}, announced: 2, nominated: true, adopted: []string{"coming shop/web-1 " + owner}},
+		"named":        {reason: "a pod that the claim names takes no further place, though it tolerates the node", claim: coming(2, ""), pods: []*corev1.Pod{ownedPod("ReplicaSet", 0, 1, came)}, nodes: []int32{0, 0, 0, -1}, announced: 3, nominated: true},
+		"all come":     {reason: "and nothing is announced any more", claim: coming(3, ""), pods: pods(4), nodes: []int32{0, 0, 0, 0}, nominated: true, adopted: []string{"coming shop/web-1 " + owner, "coming shop/web-2 " + owner, "coming shop/web-3 " + owner}},
+		"elsewhere":    {reason: "two have found a place of their own: the places are free", claim: coming(3, ""), pods: append(pods(1), ownedPod("ReplicaSet", 1, 1, bound), ownedPod("ReplicaSet", 2, 1, bound)), nodes: []int32{0, 1, 1, 0}, announced: 1, nominated: true, withdrawn: []string{"coming " + owner + " 2"}},
+		"no more":      {reason: "none has come for too long: the places are free", claim: coming(3, ""), silent: true, pods: later(11), nodes: []int32{0}, nominated: true, withdrawn: []string{"coming " + owner + " 3"}},
+		"ready":        {reason: "the node waits for them", claim: coming(3, initialized(4*time.Second)), silent: true, pods: pods(1, bound), nodes: []int32{1}, withdrawn: []string{"coming " + owner + " 3"}},
+		"ready, two":   {reason: "the node waits for them while one pod waits", claim: coming(3, initialized(4*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
+		"room taken":   {reason: "others have taken the room of two: these are planned anew, and nothing is kept for them", claim: coming(3, initialized(4*time.Second)), pods: append(pods(1), intruder), nodes: []int32{0, 0, 0, -1, -1}, announced: 3, nominated: true, withdrawn: []string{"coming " + owner + " 1", "coming " + owner + " 1"}},
+		"overdue":      {reason: "the node has waited for consolidateAfter: nothing is announced while it exists, so that no other is bought", claim: coming(3, initialized(6*time.Second)), after: "5s", pods: pods(1), nodes: []int32{0}, nominated: true},
+		"never":        {reason: "no consolidation: 30 s at most", claim: coming(3, initialized(29*time.Second)), after: "Never", pods: pods(1), nodes: []int32{0, 0, 0, 0}, announced: 3, nominated: true},
+		"never, old":   {reason: "as above", claim: coming(3, initialized(31*time.Second)), after: "Never", pods: pods(1), nodes: []int32{-1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := replicaSet(4)
@@ -94,6 +97,7 @@ func TestAnnouncedPods(t *testing.T) {
 				in.Nodes = append(in.Nodes, parse[corev1.Node](t, `{metadata: {name: coming}, status: {allocatable: {cpu: "20", pods: "10"}}}`))
 			}
 			var adopted, withdrawn []string
+			in.LetIn = func(pod string) string { return map[string]string{tc.letIn: "coming"}[pod] }
 			in.Adopt = func(claim, pod, owner string) { adopted = append(adopted, claim+" "+pod+" "+owner) }
 			in.Withdraw = func(claim, owner string, n int) { withdrawn = append(withdrawn, fmt.Sprint(claim, " ", owner, " ", n)) }
 			var expected map[types.UID]bool

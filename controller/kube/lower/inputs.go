@@ -56,6 +56,10 @@ type Inputs struct {
 	// Adopt, when set, is called for each pod (namespace/name) that takes the place which was
 	// planned on a NodeClaim for an announced pod of its owner (kind/namespace/name).
 	Adopt func(claim, pod, owner string)
+	// LetIn, when set, returns the name of the NodeClaim to whose node a pod (namespace/name)
+	// was let in, on a place that was planned there for an announced pod of its owner; "" for
+	// none. The pod may not show it yet.
+	LetIn func(pod string) string
 	// Withdraw, when set, is called for the places on a NodeClaim that are left for pods of
 	// an owner which no longer announces as many.
 	Withdraw func(claim, owner string, places int)

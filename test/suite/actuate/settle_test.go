@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -14,6 +15,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/places"
 )
 
 // TestSettle: pods that have come move from the announced pods of a claim to its planned
@@ -29,10 +31,16 @@ func TestSettle(t *testing.T) {
 			NodeClassRef: karpv1.NodeClassReference{Group: awsv1.Group, Kind: "EC2NodeClass", Name: "default"},
 		},
 	}
-	if err := c.Create(t.Context(), claim); err != nil {
-		t.Fatal(err)
+	another := claim.DeepCopy()
+	another.Name = "another"
+	for _, each := range []*karpv1.NodeClaim{claim, another} {
+		if err := c.Create(t.Context(), each); err != nil {
+			t.Fatal(err)
+		}
 	}
-	a := &actuate.Actuator{Client: c}
+	a := &actuate.Actuator{Client: c, Places: places.New(clock.RealClock{})}
+	a.Places.Take("shop/web-9", "another") // it was let in there since the snapshot
+	a.Places.Take("shop/web-3", "gone")    // so was this one, but the claim is gone
 	says := func(when string, planned, announced string) {
 		t.Helper()
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil {
@@ -44,13 +52,13 @@ func TestSettle(t *testing.T) {
 		}
 	}
 	done, err := a.Settle(t.Context(), cluster.AnnouncedChanges{
-		"general-1": {Come: []string{"shop/web-1"}, Fewer: map[string]int{"ReplicaSet/shop/web": 1, "Job/shop/sum": 2}},
-		"gone":      {Come: []string{"shop/web-2"}, Fewer: map[string]int{"ReplicaSet/shop/web": 1}},
+		"general-1": {Come: []cluster.Arrival{{Pod: "shop/web-1", Owner: "ReplicaSet/shop/web"}, {Pod: "shop/web-9", Owner: "ReplicaSet/shop/web"}}, Fewer: map[string]int{"Job/shop/sum": 2}},
+		"gone":      {Come: []cluster.Arrival{{Pod: "shop/web-2", Owner: "ReplicaSet/shop/web"}}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	says("one has come, and two of the Job will not", `["shop/web-0","shop/web-1"]`, `{"ReplicaSet/shop/web":2}`)
+	says("one has come, another has its place elsewhere, and two of the Job will not come", `["shop/web-0","shop/web-1"]`, `{"ReplicaSet/shop/web":2}`)
 	if diff := cmp.Diff(map[string]string{"general-1": `["shop/web-0","shop/web-1"]`}, done.Planned); diff != "" {
 		t.Errorf("what the next decision waits for (-want +got):\n%s", diff)
 	}
@@ -63,7 +71,7 @@ func TestSettle(t *testing.T) {
 		t.Fatal(err)
 	}
 	says("another decision finds room on the node", `["shop/sum-1","shop/web-0","shop/web-1"]`, `{"Job/shop/sum":1,"ReplicaSet/shop/web":2}`)
-	if _, err := a.Settle(t.Context(), cluster.AnnouncedChanges{"general-1": {Come: []string{"shop/web-2", "shop/web-3"}, Fewer: map[string]int{"ReplicaSet/shop/web": 2, "Job/shop/sum": 1}}}); err != nil {
+	if _, err := a.Settle(t.Context(), cluster.AnnouncedChanges{"general-1": {Come: []cluster.Arrival{{Pod: "shop/web-2", Owner: "ReplicaSet/shop/web"}, {Pod: "shop/web-3", Owner: "ReplicaSet/shop/web"}}, Fewer: map[string]int{"Job/shop/sum": 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	says("nobody is announced any more", `["shop/sum-1","shop/web-0","shop/web-1","shop/web-2","shop/web-3"]`, "")

@@ -25,6 +25,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/places"
 	"spokeshave.dev/controller/kube/reconcile/index"
 )
 
@@ -35,6 +36,8 @@ import (
 // Its requests carry names of pods.
 type Arrivals struct {
 	*Reservations
+	// Places are shared with the decision loop, which gives pods such places as well.
+	Places *places.Book
 
 	mu sync.Mutex
 	// taken are the pods that have taken an announced place of a claim and that the claim
@@ -153,7 +156,7 @@ func (a *Arrivals) take(claim *karpv1.NodeClaim, owner string, pod types.Namespa
 			of++
 		}
 	}
-	if of >= lower.AnnouncedPods(claim)[owner] {
+	if of >= lower.AnnouncedPods(claim)[owner] || !a.Places.Take(pod.String(), claim.Name) {
 		return false
 	}
 	if taken == nil {

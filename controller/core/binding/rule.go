@@ -1,7 +1,9 @@
 package binding
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"spokeshave.dev/controller/core/model"
 )
@@ -22,8 +24,6 @@ const (
 type rule struct {
 	kind   ruleKind
 	counts func(spec int32, of *model.PodSpec) bool
-	// self is 1 if the rule counts the pods whose term it is, else 0.
-	self int
 	// maxSkew and minDomains are those of a spread constraint.
 	maxSkew, minDomains int
 	// domain is the domain of each node, -1 for a node that is in none.
@@ -35,20 +35,22 @@ type rule struct {
 	exists []bool
 }
 
-// newRule returns a rule whose domains are the values of a node label.
-func newRule(s *model.Snapshot, kind ruleKind, key string, counts func(int32, *model.PodSpec) bool) *rule {
-	return newRuleOn(s, kind, key, counts, func(*model.Node) bool { return true })
+// domains are the values of a node label: of each node the number of its domain, -1 for
+// none, and of each domain whether a node of it accepts pods.
+type domains struct {
+	of     []int32
+	exists []bool
 }
 
-// newRuleOn returns a rule with the nodes that it considers.
-func newRuleOn(s *model.Snapshot, kind ruleKind, key string, counts func(int32, *model.PodSpec) bool, considers func(*model.Node) bool) *rule {
-	out := &rule{kind: kind, counts: counts, domain: make([]int32, len(s.Nodes))}
+// newDomains numbers the values of a label on the nodes that considers accepts.
+func newDomains(s *model.Snapshot, key string, considers func(*model.Node) bool) *domains {
+	out := &domains{of: make([]int32, len(s.Nodes))}
 	numbers := map[string]int32{}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		value, ok := n.Labels[key]
 		if !ok || !considers(n) {
-			out.domain[i] = -1
+			out.of[i] = -1
 			continue
 		}
 		d, ok := numbers[value]
@@ -57,31 +59,62 @@ func newRuleOn(s *model.Snapshot, kind ruleKind, key string, counts func(int32, 
 			numbers[value] = d
 			out.exists = append(out.exists, false)
 		}
-		out.domain[i] = d
+		out.of[i] = d
 		out.exists[d] = out.exists[d] || n.State == model.Initialized || n.State == model.Unmanaged
 	}
-	out.stay, out.leave = make([]int, len(numbers)), make([]int, len(numbers))
 	return out
+}
+
+func newRule(kind ruleKind, d *domains, counts func(int32, *model.PodSpec) bool) *rule {
+	n := len(d.exists)
+	return &rule{kind: kind, counts: counts, domain: d.of, exists: slices.Clone(d.exists), stay: make([]int, n), leave: make([]int, n)}
 }
 
 // newSpreadRule returns the rule of a spread constraint of a spec. It considers the nodes
 // that have the keys of all constraints of the spec and that its policies on affinity and
 // taints count (Pod Topology Spread Constraints, "Conventions").
 func newSpreadRule(s *model.Snapshot, spec *model.PodSpec, c *model.Spread) *rule {
-	counts := func(_ int32, o *model.PodSpec) bool { return c.Selector.Matches(o.Namespace, o.Labels) }
-	placed := model.PodSpec{NodeSelector: spec.NodeSelector, Affinity: spec.Affinity}
-	if spec.Pinned { // where its volumes are is no affinity of the pod's
-		placed.Affinity = spec.OwnAffinity
-	}
-	out := newRuleOn(s, spreads, c.Key, counts, func(n *model.Node) bool {
+	placed := placedBy(spec)
+	d := newDomains(s, c.Key, func(n *model.Node) bool {
 		label := func(key string) (string, bool) {
 			value, ok := n.Labels[key]
 			return value, ok
 		}
 		return hasKeys(n, spec) && (!c.HonorTaints || spec.Untolerated(n.Taints) == nil) && (c.IgnoreAffinity || placed.Selects(label))
 	})
+	out := newRule(spreads, d, func(_ int32, o *model.PodSpec) bool { return c.Selector.Matches(o.Namespace, o.Labels) })
 	out.maxSkew, out.minDomains = int(c.MaxSkew), int(c.MinDomains)
 	return out
+}
+
+// placedBy returns the node selector and the affinity that the spread constraints of a spec
+// honor: not where its volumes are.
+func placedBy(spec *model.PodSpec) *model.PodSpec {
+	out := &model.PodSpec{NodeSelector: spec.NodeSelector, Affinity: spec.Affinity}
+	if spec.Pinned {
+		out.Affinity = spec.OwnAffinity
+	}
+	return out
+}
+
+// spreadText is equal for constraints that count the same pods on the same nodes in the
+// same way.
+func spreadText(spec *model.PodSpec, c *model.Spread) string {
+	var text strings.Builder
+	fmt.Fprint(&text, "spread ", *c)
+	for k := range spec.Spread {
+		if !spec.Spread[k].Soft {
+			fmt.Fprint(&text, " ", spec.Spread[k].Key)
+		}
+	}
+	if !c.IgnoreAffinity {
+		placed := placedBy(spec)
+		fmt.Fprint(&text, placed.NodeSelector, placed.Affinity)
+	}
+	if c.HonorTaints {
+		fmt.Fprint(&text, spec.Tolerations)
+	}
+	return text.String()
 }
 
 // hasKeys reports whether the node has the keys of all required spread constraints.
@@ -105,17 +138,18 @@ func (r *rule) bind(node int32, leaves bool) {
 	}
 }
 
-// allows reports whether the scheduler would bind one of the rule's pods to a node now.
-func (r *rule) allows(node int32) bool {
+// allows reports whether the scheduler would bind one of the rule's pods to a node now. self
+// is 1 if the rule counts the pod, else 0.
+func (r *rule) allows(node int32, self int) bool {
 	d := r.domain[node]
 	switch r.kind {
 	case spreads:
 		// Without the label, or not yet known to have it: nothing can be said.
-		return d < 0 || r.stay[d]+r.self-r.least() <= r.maxSkew
+		return d < 0 || r.stay[d]+self-r.least() <= r.maxSkew
 	case forbids:
 		return d < 0 || r.stay[d] == 0
 	case requires:
-		return d < 0 || r.stay[d]+r.leave[d] > 0 || r.self > 0 && !r.anywhere()
+		return d < 0 || r.stay[d]+r.leave[d] > 0 || self > 0 && !r.anywhere()
 	}
 	return true
 }

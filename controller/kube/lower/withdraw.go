@@ -66,23 +66,30 @@ func (p *plannedPods) findRoom(e *plannedPod, byNode map[int32][]int32) {
 }
 
 // withdrawRefused takes back the pods that a spread constraint, an affinity or an
-// anti-affinity keeps off the node that waits for them. A pod that is still bound elsewhere
-// counts as bound to its next node, and one that preempts others is where the scheduler
-// wants it.
+// anti-affinity keeps off the node that waits for them. Others count as bound to the node on
+// which they are planned: those that are still bound elsewhere, those for which the scheduler
+// preempts others, and those on nodes that accept no pods yet.
 func (p *plannedPods) withdrawRefused() {
 	at := make(map[int32]*plannedPod, len(p.unbound))
 	waiting := make([]int32, 0, len(p.unbound))
 	for i := range p.unbound {
-		if e := &p.unbound[i]; p.b.out.Pods[e.index].Node >= 0 && e.boundTo < 0 && !e.preempts {
+		if e := &p.unbound[i]; e.boundTo < 0 && !e.preempts && p.accepts(e) {
 			at[int32(e.index)] = e
 			waiting = append(waiting, int32(e.index))
 		}
 	}
-	for _, i := range binding.Refused(&p.b.out, waiting) {
-		if p.b.hosts(p.b.out.Pods[i].Node) {
-			p.withdraw(at[i], model.Resources{})
-		}
+	if len(waiting) == 0 {
+		return
 	}
+	for _, i := range binding.Refused(&p.b.out, waiting) {
+		p.withdraw(at[i], model.Resources{})
+	}
+}
+
+// accepts reports whether the pod is planned onto a node that accepts pods.
+func (p *plannedPods) accepts(e *plannedPod) bool {
+	node := p.b.out.Pods[e.index].Node
+	return node >= 0 && p.b.hosts(node)
 }
 
 // withdraw takes a planned pod back. room is what is left on its node, which is updated.

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"spokeshave.dev/controller/core/binding"
 	"spokeshave.dev/controller/core/model"
 )
@@ -16,7 +18,7 @@ func (p *plannedPods) withdrawUnfit() {
 	byNode := map[int32][]int32{} // the other pods of nodes that accept pods
 	for _, e := range p.unbound {
 		waiting[e.index] = true
-		for _, at := range append(p.others(&e), b.out.Pods[e.index].Node) {
+		for _, at := range slices.Concat(p.others(&e), []int32{b.out.Pods[e.index].Node}) {
 			if b.hosts(at) {
 				byNode[at] = nil
 				b.out.Nodes[at].Nominated = false
@@ -36,7 +38,7 @@ func (p *plannedPods) withdrawUnfit() {
 	for i := range p.unbound {
 		p.findRoom(&p.unbound[i], byNode)
 	}
-	p.withdrawRefused()
+	p.withdrawRefused(byNode)
 	for _, e := range p.unbound {
 		if at := b.out.Pods[e.index].Node; at >= 0 && at != e.boundTo {
 			b.out.Nodes[at].Nominated = true
@@ -68,8 +70,8 @@ func (p *plannedPods) findRoom(e *plannedPod, byNode map[int32][]int32) {
 // withdrawRefused takes back the pods that a spread constraint, an affinity or an
 // anti-affinity keeps off the node that waits for them. Others count as bound to the node on
 // which they are planned: those that are still bound elsewhere, those for which the scheduler
-// preempts others, and those on nodes that accept no pods yet.
-func (p *plannedPods) withdrawRefused() {
+// preempts others, and those on nodes that accept no pods yet. byNode is that of findRoom.
+func (p *plannedPods) withdrawRefused(byNode map[int32][]int32) {
 	at := make(map[int32]*plannedPod, len(p.unbound))
 	waiting := make([]int32, 0, len(p.unbound))
 	for i := range p.unbound {
@@ -82,7 +84,9 @@ func (p *plannedPods) withdrawRefused() {
 		return
 	}
 	for _, i := range binding.Refused(&p.b.out, waiting) {
-		p.withdraw(at[i], model.Resources{})
+		if p.withdraw(at[i], model.Resources{}) {
+			p.findRoom(at[i], byNode)
+		}
 	}
 }
 

@@ -56,6 +56,9 @@ func TestWithdrawn(t *testing.T) {
 		"again, earlier": {
 			"the later one has no room, the earlier one has", []*karpv1.NodeClaim{claim("x", 2, "n-a"), claim("a", 9, "n-b")}, []*corev1.Pod{pod("x", "api", "2", "n-a")}, "n-b",
 		},
+		"again, no room": {
+			"a spread keeps it off the later node, and the earlier one has no room", []*karpv1.NodeClaim{claim("x", 2, "n-a"), claim("a", 9, "n-b")}, []*corev1.Pod{pod("x", "web", "1", "n-a"), pod("y", "api", "2", "n-b")}, "",
+		},
 		"nowhere": {
 			"neither has room", []*karpv1.NodeClaim{claim("x", 2, "n-a"), claim("a", 9, "n-b")}, []*corev1.Pod{pod("x", "api", "2", "n-a"), pod("y", "api", "2", "n-b")}, "",
 		},

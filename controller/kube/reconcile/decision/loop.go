@@ -57,7 +57,8 @@ type Config struct {
 	Clock   clock.Clock
 	// CountSpend writes into the snapshot what each scope has spent this month.
 	CountSpend func(context.Context, *model.Snapshot) error
-	// CountSaved records the consolidations that a decision carries out; nil for no record.
+	// CountSaved records the consolidations that a decision carries out, which is none in mode
+	// Observe; nil for no record.
 	CountSaved func(*model.Snapshot, *decide.Decision)
 	// Await returns once all existing policies have been loaded or rejected, so that no
 	// decision is made without a budget that is merely slow to load.

@@ -62,7 +62,7 @@ var (
 	timestampExtension = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 11129, 2, 4, 2} //nolint:gochecknoglobals // constants of ASN.1
 )
 
-// leaf returns a certificate with the promise of the certificate log in it.
+// leaf returns a certificate with the signed certificate timestamp (SCT) of the certificate log in it.
 func (s *Sigstore) leaf(public crypto.PublicKey) ([]byte, error) {
 	identity := Identity
 	if s.Stolen != "" {
@@ -87,16 +87,17 @@ func (s *Sigstore) leaf(public crypto.PublicKey) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	promise, err := s.promise(without, now)
+	timestamps, err := s.timestamps(without, now)
 	if err != nil {
 		return nil, err
 	}
-	template.ExtraExtensions = append(template.ExtraExtensions, pkix.Extension{Id: timestampExtension, Value: promise})
+	template.ExtraExtensions = append(template.ExtraExtensions, pkix.Extension{Id: timestampExtension, Value: timestamps})
 	return x509.CreateCertificate(rand.Reader, template, s.authority.cert, public, s.authority.key)
 }
 
-// promise is the log's signature of a certificate that lacks it, as RFC 6962 encodes it.
-func (s *Sigstore) promise(der []byte, now time.Time) ([]byte, error) {
+// timestamps returns the list with the log's SCT of a certificate that lacks it, as RFC 6962
+// encodes it.
+func (s *Sigstore) timestamps(der []byte, now time.Time) ([]byte, error) {
 	cert, err := x509.ParseCertificate(der)
 	if err != nil {
 		return nil, err

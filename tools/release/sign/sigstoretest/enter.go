@@ -41,7 +41,7 @@ func (s *Sigstore) enter(w http.ResponseWriter, r *http.Request) error {
 	}
 	at, index := time.Now().Unix(), int64(0)
 	payload := tlog.RekorPayload{Body: base64.StdEncoding.EncodeToString(body), IntegratedTime: at, LogID: id, LogIndex: index}
-	promise, err := s.log.RekorSignPayload(payload)
+	timestamp, err := s.log.RekorSignPayload(payload)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (s *Sigstore) enter(w http.ResponseWriter, r *http.Request) error {
 	w.WriteHeader(http.StatusCreated)
 	return json.NewEncoder(w).Encode(models.LogEntry{name: models.LogEntryAnon{
 		Body: payload.Body, IntegratedTime: &at, LogID: &id, LogIndex: &index,
-		Verification: &models.LogEntryAnonVerification{InclusionProof: proof, SignedEntryTimestamp: promise},
+		Verification: &models.LogEntryAnonVerification{InclusionProof: proof, SignedEntryTimestamp: timestamp},
 	}})
 }
 

@@ -69,7 +69,9 @@ type Options struct {
 
 	BatchIdle time.Duration
 	BatchMax  time.Duration
-	Interval  time.Duration
+	// BatchRollout is for how long new workloads wait for others that have yet to begin.
+	BatchRollout time.Duration
+	Interval     time.Duration
 	// AnnouncedPods also plans the pods that workloads will create, once they have begun to.
 	AnnouncedPods bool
 
@@ -156,6 +158,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone, and is this long while workloads have yet to create their first pod")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
+	fs.DurationVar(&o.BatchRollout, "batch-rollout-duration", time.Minute, "plan the pods of workloads that are new together with those of others that have yet to create their first pod, for this long at most, while a twentieth or more is still to come; other pods do not wait for them; 0 for not")
 	fs.BoolVar(&o.AnnouncedPods, "announced-pods", true, "plan the pods that a ReplicaSet, a StatefulSet with parallel pod management or a Job will create as soon as its first one waits for a node")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
@@ -213,6 +216,9 @@ func (o *Options) Validate() error {
 	}
 	if o.BatchIdle <= 0 || o.BatchMax < o.BatchIdle {
 		errs = append(errs, fmt.Errorf("--batch-idle-duration %s, --batch-max-duration %s: both must be positive, the maximum not the smaller", o.BatchIdle, o.BatchMax))
+	}
+	if o.BatchRollout < 0 {
+		errs = append(errs, fmt.Errorf("--batch-rollout-duration %s: must not be negative; 0 lets nothing wait", o.BatchRollout))
 	}
 	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy); err != nil {
 		errs = append(errs, err)

@@ -37,9 +37,10 @@ func trimOwner(o any) (any, error) {
 	return o, nil
 }
 
-// trimMeta keeps by what an object is found, and whether it goes.
+// trimMeta keeps by what an object is found, its age, and whether it goes.
 func trimMeta(m *metav1.ObjectMeta) {
 	*m = metav1.ObjectMeta{
-		Namespace: shared(m.Namespace), Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion, DeletionTimestamp: m.DeletionTimestamp,
+		Namespace: shared(m.Namespace), Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
+		CreationTimestamp: m.CreationTimestamp, DeletionTimestamp: m.DeletionTimestamp,
 	}
 }

@@ -81,8 +81,8 @@ func TestTrimmedOwnersStart(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, starting := lower.Starting(kept); starting != (has == 0) {
-				t.Errorf("%T with %d pods: starting is %v", owner, has, starting)
+			if _, wants := lower.Starting(kept); (wants > 0) != (has == 0) {
+				t.Errorf("%T with %d pods: about to create %d", owner, has, wants)
 			}
 		}
 	}

@@ -173,7 +173,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		Board:    p.board,
 		Metrics:  metric.NewDecisions(metrics.Registry, p.shared),
 		Clock:    p.clock,
-		Idle:     p.options.BatchIdle, Max: p.options.BatchMax, Every: p.options.Interval,
+		Idle:     p.options.BatchIdle, Max: p.options.BatchMax, Rollout: p.options.BatchRollout, Every: p.options.Interval,
 	})
 	reconciler := &policies.Reconciler{
 		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,

@@ -211,6 +211,7 @@ defaults in the binary.
 - --karpenter-lease-name={{ $s.karpenterLease.name }}
 - --batch-idle-duration={{ $settings.batchIdleDuration }}
 - --batch-max-duration={{ $settings.batchMaxDuration }}
+- --batch-rollout-duration={{ $settings.batchRolloutDuration }}
 {{- if not $s.announcedPods }}
 - --announced-pods=false
 {{- end }}

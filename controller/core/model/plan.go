@@ -109,6 +109,9 @@ const (
 	// HeldBack: the pod is left out of decisions for a while. The API server refused
 	// the NodeClaim for it, or planning for it failed.
 	HeldBack ReasonCode = "HeldBack"
+	// WaitsForRollout: the pod belongs to a new workload, and others have yet to create
+	// their first pod: all are planned together.
+	WaitsForRollout ReasonCode = "WaitsForRollout"
 )
 
 // Reasons returns all codes.
@@ -116,6 +119,7 @@ func Reasons() []ReasonCode {
 	return []ReasonCode{
 		NoPools, PoolNotReady, TaintNotTolerated, RequirementsConflict, NoInstanceType, TooLarge, NoCapacity, LimitReached, CeilingReached,
 		LaunchDenied, RankExcluded, PolicyUnavailable, TopologySpread, PodAffinity, PodAntiAffinity, MinValues, Unsupported, NotProven, HeldBack,
+		WaitsForRollout,
 	}
 }
 

@@ -92,7 +92,7 @@ type Pod struct {
 	// written about it.
 	Announced string `json:"announced,omitempty"`
 	// Held, when set, says why no place is looked for although the pod needs one: an
-	// earlier decision about it failed, or could not be applied.
+	// earlier decision about it failed, or could not be applied, or it waits for others.
 	Held *Reason `json:"held,omitempty"`
 }
 

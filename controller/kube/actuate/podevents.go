@@ -17,10 +17,13 @@ import (
 const noteLimit = 1000
 
 // TellUnplaced sends an event on every pod that the plan could not place, with the reasons,
-// once per text. pools are by name.
+// once per text; none on pods that wait for a rollout. pools are by name.
 func (r *Reporter) TellUnplaced(s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) {
 	for i := range d.Plan.Unplaced {
 		u := &d.Plan.Unplaced[i]
+		if len(u.Reasons) == 1 && u.Reasons[0].Code == model.WaitsForRollout {
+			continue
+		}
 		pod := &s.Pods[u.Pod]
 		text := JoinReasons(u.Reasons)
 		if pod.Node >= 0 {

@@ -73,24 +73,24 @@ func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
 // after that.
 const startingFor = 2 * time.Minute
 
-// Starting reports whether an owner that says how many pods it will have has yet to create
-// the first of them: a burst goes on. Those in came, of which pods have come since the last
-// snapshot, and those that were creating pods in it are known. It is for one goroutine at a
-// time.
-func (c *Cluster) Starting(came map[types.UID]bool) bool {
+// Starting returns how many pods are wanted by owners that say how many they will have and
+// have yet to create the first of them: a burst goes on. Those in came, of which pods have
+// come since the last snapshot, and those that were creating pods in it are known. It is for
+// one goroutine at a time.
+func (c *Cluster) Starting(came map[types.UID]bool) int {
 	known := map[types.UID]bool{}
 	if creating := c.creating.Load(); creating != nil {
 		known = *creating
 	}
-	now, found := c.cfg.Clock.Now(), false
+	now, sum := c.cfg.Clock.Now(), 0
 	since := make(map[types.UID]time.Time, len(c.starting))
 	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
 		if s == nil {
 			continue
 		}
 		for _, o := range s.List() {
-			uid, ok := lower.Starting(o)
-			if !ok {
+			uid, wants := lower.Starting(o)
+			if wants == 0 {
 				continue
 			}
 			at, seen := c.starting[uid]
@@ -98,11 +98,13 @@ func (c *Cluster) Starting(came map[types.UID]bool) bool {
 				at = now
 			}
 			since[uid] = at
-			found = found || !came[uid] && !known[uid] && now.Sub(at) < startingFor
+			if !came[uid] && !known[uid] && now.Sub(at) < startingFor {
+				sum += wants
+			}
 		}
 	}
 	c.starting = since
-	return found
+	return sum
 }
 
 // Owners counts the owners in the watch cache that may announce pods.

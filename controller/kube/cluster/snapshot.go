@@ -39,7 +39,7 @@ type View struct {
 // Snapshot returns the cluster as the caches show it now. An error means that the
 // caches are not synced. A node class from which nothing can be launched is no error:
 // its pools are NotReady.
-func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
+func (c *Cluster) Snapshot(ctx context.Context, rollout lower.Rollout) (*View, error) {
 	if !c.cfg.Cache.WaitForCacheSync(ctx) {
 		return nil, fmt.Errorf("sync caches: %w", context.Cause(ctx))
 	}
@@ -82,6 +82,7 @@ func (c *Cluster) Snapshot(ctx context.Context) (*View, error) {
 		Withdraw:        view.Announced.withdraw,
 		LetIn:           c.cfg.Places.Of,
 		Announces:       func(owners map[types.UID]bool) { c.creating.Store(&owners) },
+		Rollout:         rollout,
 		Catalogs:        catalogs,
 		ClassReady: func(name string) (bool, string) {
 			if why := broken[name]; why != "" {

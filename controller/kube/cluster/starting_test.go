@@ -28,22 +28,22 @@ func TestStarting(t *testing.T) {
 		reason string
 		do     func()
 		came   map[types.UID]bool
-		want   bool
+		want   int
 	}{
-		{"nobody wants pods", func() { owner("old", 0, 0) }, nil, false},
-		{"it has its pods", func() { owner("settled", 3, 3) }, nil, false},
-		{"it has none", func() { owner("web", 3, 0) }, nil, true},
-		{"its first pod has come in this batch", func() {}, map[types.UID]bool{"web": true}, false},
-		{"its pods were in the last snapshot", func() { c.creating.Store(&map[types.UID]bool{"web": true}) }, nil, false},
-		{"it is not known any more", func() { c.creating.Store(&map[types.UID]bool{}) }, nil, true},
-		{"it has created none for too long", func() { now.Step(startingFor) }, nil, false},
-		{"another one begins", func() { owner("shop", 1, 0) }, nil, true},
-		{"they have pods", func() { owner("shop", 1, 1); owner("web", 3, 3) }, nil, false},
-		{"it begins anew", func() { owner("web", 3, 0) }, nil, true},
+		{"nobody wants pods", func() { owner("old", 0, 0) }, nil, 0},
+		{"it has its pods", func() { owner("settled", 3, 3) }, nil, 0},
+		{"it has none", func() { owner("web", 3, 0) }, nil, 3},
+		{"its first pod has come in this batch", func() {}, map[types.UID]bool{"web": true}, 0},
+		{"its pods were in the last snapshot", func() { c.creating.Store(&map[types.UID]bool{"web": true}) }, nil, 0},
+		{"it is not known any more", func() { c.creating.Store(&map[types.UID]bool{}) }, nil, 3},
+		{"it has created none for too long", func() { now.Step(startingFor) }, nil, 0},
+		{"another one begins", func() { owner("shop", 1, 0) }, nil, 1},
+		{"they have pods", func() { owner("shop", 1, 1); owner("web", 3, 3) }, nil, 0},
+		{"it begins anew", func() { owner("web", 3, 0) }, nil, 3},
 	} {
 		step.do()
 		if got := c.Starting(step.came); got != step.want {
-			t.Errorf("%s: %v", step.reason, got)
+			t.Errorf("%s: %d pods, want %d", step.reason, got, step.want)
 		}
 	}
 }

@@ -227,8 +227,9 @@ func (a *announced) adopt(pod *corev1.Pod) int32 {
 }
 
 // add adds the announced pods to the snapshot, after all others: first on the places that
-// are planned for them, the rest without a node.
-func (a *announced) add(intern *interner, planned *plannedPods) {
+// are planned for them, the rest without a node. Those of a rollout that goes on are left to
+// it, and their owners count as ones that have announced nothing yet.
+func (a *announced) add(intern *interner, planned *plannedPods, together *rollout) {
 	b := a.b
 	for _, uid := range a.order() {
 		owner := a.owners[uid]
@@ -237,10 +238,12 @@ func (a *announced) add(intern *interner, planned *plannedPods) {
 				break
 			}
 			a.addPod(uid, k, intern, planned)
+			together.see(len(b.out.Pods)-1, uid, owner.waiting, b.out.Pods[len(b.out.Pods)-1].Node)
 		}
 	}
+	held := together.hold(&b.out)
 	if b.in.Announces != nil {
-		b.in.Announces(a.expected())
+		b.in.Announces(a.expected(held))
 	}
 	if b.in.Withdraw == nil {
 		return
@@ -272,11 +275,14 @@ func (a *announced) addPod(uid types.UID, k int, intern *interner, planned *plan
 	})
 }
 
-// expected returns the owners that are creating pods in this snapshot, by UID.
-func (a *announced) expected() map[types.UID]bool {
+// expected returns the owners that are creating pods in this snapshot, by UID, without those
+// whose pods are held.
+func (a *announced) expected(held map[types.UID]bool) map[types.UID]bool {
 	out := make(map[types.UID]bool, len(a.counts))
 	for uid := range a.counts {
-		out[uid] = true
+		if !held[uid] {
+			out[uid] = true
+		}
 	}
 	return out
 }

@@ -129,10 +129,10 @@ func MayAnnounce(o any) bool {
 }
 
 // Starting returns the UID of a ReplicaSet, a StatefulSet or a Job that is about to create
-// pods: as far as its status says it has none, and wants some. ok is false for any other
-// object.
-func Starting(o any) (uid types.UID, ok bool) {
-	wants, has := 0, 0
+// pods, and how many it wants: as far as its status says it has none. wants is 0 for any
+// other object.
+func Starting(o any) (uid types.UID, wants int) {
+	has, ok := 0, false
 	switch owner := o.(type) {
 	case *appsv1.ReplicaSet:
 		uid, has = owner.UID, int(owner.Status.Replicas)
@@ -144,7 +144,10 @@ func Starting(o any) (uid types.UID, ok bool) {
 		uid, has = owner.UID, int(owner.Status.Active)
 		wants, ok = jobWants(owner, 0)
 	}
-	return uid, ok && wants > 0 && has == 0
+	if !ok || has > 0 {
+		return uid, 0
+	}
+	return uid, max(0, wants)
 }
 
 // newAnnouncers returns the owners that may announce pods, by UID, with what is known of

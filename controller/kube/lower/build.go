@@ -251,6 +251,7 @@ func (b *builder) pods() {
 	intern := newInterner(&b.lowerer, b.in.SpecCache)
 	planned := newPlannedPods(b)
 	follow := newAnnounced(b, planned)
+	together := newRollout(b.in)
 	stuck := unevictable{b: b}
 	b.out.Pods = make([]model.Pod, 0, len(pods))
 	lost := map[string]int{}
@@ -279,6 +280,7 @@ func (b *builder) pods() {
 			node = planned.nominate(pod, follow)
 		}
 		b.claimUsers.add(pod, node)
+		together.see(len(b.out.Pods), controllerUID(pod), pod, node)
 		b.out.Pods = append(b.out.Pods, model.Pod{
 			UID: string(pod.UID), Namespace: pod.Namespace, Name: pod.Name, Workload: b.owners.workload(pod),
 			Spec: intern.spec(pod), Node: node, Created: pod.CreationTimestamp.UTC(),
@@ -287,7 +289,7 @@ func (b *builder) pods() {
 			StartUp: startUp(pod), Final: isFinal(pod), Unevictable: stays,
 		})
 	}
-	follow.add(intern, planned)
+	follow.add(intern, planned, together)
 	b.out.Specs = intern.specs
 	nobody.mark(&b.out)
 	b.setVolumeLimits()

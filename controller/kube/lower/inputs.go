@@ -67,6 +67,9 @@ type Inputs struct {
 	// snapshot has all pods that they will have.
 	Announces func(owners map[types.UID]bool)
 
+	// Rollout says for which further pods those of new workloads wait.
+	Rollout Rollout
+
 	// SpecCache, when set, speeds up Build for pods that have not changed since the last
 	// Build with the same SpecCache.
 	SpecCache *SpecCache

@@ -47,6 +47,8 @@ func change(code model.ReasonCode) string {
 		return "a mended Spokeshave: report it, with what spokeshave failures prints"
 	case model.HeldBack:
 		return "what the message names; the pod is tried again by itself"
+	case model.WaitsForRollout:
+		return "nothing; --batch-rollout-duration says how long it may take"
 	case model.CeilingReached:
 		return "a higher cap, or less spend under it"
 	}

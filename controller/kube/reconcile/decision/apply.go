@@ -45,7 +45,7 @@ func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision
 	if stale || len(l.applied.Tainted) > 0 {
 		return validation, nil
 	}
-	return min(l.next(d), bindingWait(&view.Snapshot, l.Every)), nil
+	return min(l.next(d), bindingWait(&view.Snapshot, l.Every), l.rolloutWait(&view.Snapshot)), nil
 }
 
 // settle writes what the snapshot says of announced pods on their claims. It comes before the

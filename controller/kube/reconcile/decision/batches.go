@@ -49,23 +49,29 @@ func (b *batches) left(now time.Time) time.Duration {
 	return b.window.Left(now)
 }
 
-// hold keeps a batch that has ended open for a moment if starting reports that owners are
-// still to create their first pod. It is given those whose pods have come in this batch. hold
-// returns for how long, 0 when the batch is over.
-func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) bool) time.Duration {
+// hold keeps a batch that has ended open for a moment if owners have still to create their
+// first pod: starting returns how many pods these want. It is given the owners whose pods have
+// come in this batch. hold returns for how long, 0 when the batch is over.
+func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) int) time.Duration {
 	b.mu.Lock()
 	left, came := b.window.Hold(now), maps.Clone(b.owners)
 	b.mu.Unlock() // watches go on while all owners are looked at
-	if left == 0 || !starting(came) {
+	if left == 0 || starting(came) == 0 {
 		return 0
 	}
 	return left
 }
 
-// close ends the batch.
-func (b *batches) close() {
+// close ends the batch. It returns how many pods are wanted by owners that have still to
+// create their first one, 0 when no pods come any more.
+func (b *batches) close(now time.Time, starting func(came map[types.UID]bool) int) int {
 	b.mu.Lock()
-	defer b.mu.Unlock()
+	coming, came := b.window.Coming(now), b.owners
 	b.window.Close()
 	b.owners = nil
+	b.mu.Unlock()
+	if !coming {
+		return 0
+	}
+	return starting(came)
 }

@@ -9,14 +9,16 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/batch"
 )
 
+const ms = time.Millisecond
+
+type arrival struct {
+	at      time.Duration
+	owner   types.UID
+	planned bool
+}
+
 // TestBatchesOfOwners: a pod extends a batch unless its owner has said that it would come.
 func TestBatchesOfOwners(t *testing.T) {
-	type arrival struct {
-		at      time.Duration
-		owner   types.UID
-		planned bool
-	}
-	const ms = time.Millisecond
 	stream := func(owner types.UID, planned bool) []arrival {
 		var out []arrival
 		for i := range 5 {
@@ -44,7 +46,7 @@ func TestBatchesOfOwners(t *testing.T) {
 			if got := b.left(start); got.Round(ms) != tc.want {
 				t.Errorf("%s: the batch ends after %s, want %s", tc.reason, got, tc.want)
 			}
-			b.close()
+			b.close(start.Add(4*time.Second), nobody)
 			if b.arrive(start.Add(5*time.Second), "a", false); b.left(start.Add(5*time.Second)) != batch.Floor {
 				t.Errorf("%s: the next batch remembers the owner", tc.reason)
 			}
@@ -59,10 +61,48 @@ func TestBatchesHold(t *testing.T) {
 	b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
 	b.arrive(start, "a", false)
 	over := start.Add(batch.Floor)
-	if got := b.hold(over, func(came map[types.UID]bool) bool { return len(came) != 1 || !came["a"] }); got != 0 {
+	unknown := func(came map[types.UID]bool) int {
+		if len(came) == 1 && came["a"] {
+			return 0
+		}
+		return 3
+	}
+	if got := b.hold(over, unknown); got != 0 {
 		t.Errorf("held for %s, and nobody but those that came is known", got)
 	}
-	if got := b.hold(over, func(map[types.UID]bool) bool { return true }); got != batch.Floor {
+	if got := b.hold(over, three); got != batch.Floor {
 		t.Errorf("held for %s, want %s", got, batch.Floor)
+	}
+}
+
+func nobody(map[types.UID]bool) int { return 0 }
+func three(map[types.UID]bool) int  { return 3 }
+
+// TestBatchesClose: pods follow those of a batch only while pods come.
+func TestBatchesClose(t *testing.T) {
+	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		reason   string
+		at       time.Duration
+		arrivals []arrival
+		starting func(map[types.UID]bool) int
+		want     int
+	}{
+		"goes on":  {"the batch was ended by its maximum", 10 * time.Second, []arrival{{0, "a", false}, {9500 * ms, "a", true}}, three, 3},
+		"silence":  {"no pod has come for a second", 10 * time.Second, []arrival{{0, "a", false}, {9 * time.Second, "a", true}}, three, 0},
+		"complete": {"all have begun", 10 * time.Second, []arrival{{9500 * ms, "a", false}}, nobody, 0},
+		"no pod":   {"something else has asked for a decision", 0, nil, three, 0},
+	} {
+		b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
+		for _, a := range tc.arrivals {
+			b.arrive(start.Add(a.at), a.owner, a.planned)
+		}
+		b.change(start.Add(tc.at))
+		if got := b.close(start.Add(tc.at), tc.starting); got != tc.want {
+			t.Errorf("%s: %d pods follow, want %d: %s", name, got, tc.want, tc.reason)
+		}
+		if got := b.left(start.Add(tc.at)); got != 0 {
+			t.Errorf("%s: the batch is open for %s after its end", name, got)
+		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/batch"
 	"spokeshave.dev/controller/record/journal"
@@ -70,6 +71,9 @@ type Config struct {
 	// Idle is the longest that a batch waits for another pod ([batch.Window]). Max ends it in
 	// any case.
 	Idle, Max time.Duration
+	// Rollout is for how long the pods of new workloads wait for those of others that have
+	// yet to create one ([lower.Rollout]); 0 for not.
+	Rollout time.Duration
 	// Every is how often to decide without being woken.
 	Every time.Duration
 }
@@ -80,6 +84,8 @@ type Loop struct {
 
 	wake    chan struct{}
 	batches batches
+	// beginning is how many pods follow those of the last batch ([lower.Rollout]).
+	beginning int
 	// caps are the last caps that the policies returned, by scope and policy.
 	caps   map[string]map[string]policy.Cap
 	search searchSchedule
@@ -189,7 +195,7 @@ func (l *Loop) Busy() time.Duration { return l.progress.busy(l.Clock.Now()) }
 // wait sleeps until the loop is woken or due has passed. When it was woken, it then waits
 // until the batch ends. It returns false when the context has ended.
 func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
-	defer l.batches.close()
+	defer func() { l.beginning = l.batches.close(l.Clock.Now(), l.Cluster.Starting) }()
 	woken, alive := l.sleep(ctx, due)
 	for woken && alive {
 		left := l.batches.left(l.Clock.Now())
@@ -229,7 +235,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	l.applied = cluster.Change{}
 	start := l.Clock.Now()
-	view, err := l.Cluster.Snapshot(ctx)
+	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
 	if err != nil {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, fmt.Errorf("take snapshot: %w", err)
@@ -280,7 +286,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		l.Board.Add(&view.Snapshot, &d)
 	}
 	if l.Observed != nil {
-		return l.Every, l.Observed(ctx, &view.Snapshot, &d)
+		return min(l.Every, l.rolloutWait(&view.Snapshot)), l.Observed(ctx, &view.Snapshot, &d)
 	}
 	if l.CountSaved != nil {
 		l.CountSaved(&view.Snapshot, &d)

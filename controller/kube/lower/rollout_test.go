@@ -1,0 +1,85 @@
+package lower
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"spokeshave.dev/controller/core/model"
+)
+
+// TestRollout: pods of new owners wait while enough pods of others are to follow, with those
+// that their owner has announced; nobody else does.
+func TestRollout(t *testing.T) {
+	old := func(age time.Duration) func(*appsv1.ReplicaSet) {
+		return func(rs *appsv1.ReplicaSet) { rs.CreationTimestamp = metav1.NewTime(announcingAt.Add(-age)) }
+	}
+	urgent := func(p *corev1.Pod) {
+		priority := int32(2_000_000_000)
+		p.Spec.Priority = &priority
+	}
+	stranger := func(p *corev1.Pod) { p.Name, p.UID, p.OwnerReferences = "alone", "alone", nil }
+	waits := func(before float64, change ...func(*corev1.Pod)) []*corev1.Pod {
+		return []*corev1.Pod{ownedPod("ReplicaSet", 0, before, change...)}
+	}
+	for name, tc := range map[string]struct {
+		reason    string
+		in        Inputs
+		pods      []*corev1.Pod
+		beginning int
+		held      int
+	}{
+		"follow":       {"two of four pods exist; one of a further workload is to come", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2)), 1, 4},
+		"all begun":    {"there is nobody to wait for", replicaSet(4, old(20*time.Second)), waits(5), 0, 0},
+		"a twentieth":  {"of 40 pods two are to follow", replicaSet(40, old(20*time.Second)), waits(5), 2, 40},
+		"few":          {"of 40 pods one is to follow", replicaSet(40, old(20*time.Second)), waits(5), 1, 0},
+		"old":          {"the workload has been there for longer: its pods were evicted, or it was scaled", replicaSet(4, old(61*time.Second)), waits(5), 100, 0},
+		"long enough":  {"the first pod has waited for a minute", replicaSet(1, old(time.Minute-time.Millisecond)), waits(60), 100, 0},
+		"another pod":  {"a pod without an owner does not wait", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2, stranger)), 1, 4},
+		"urgent":       {"what the cluster needs does not wait", replicaSet(1, old(20*time.Second)), waits(5, urgent), 100, 0},
+		"runs already": {"a pod on a node needs no place", replicaSet(1, old(20*time.Second)), waits(5, bound), 100, 0},
+		"StatefulSet":  {"one that creates its pods at once", statefulSet(3, appsv1.ParallelPodManagement), []*corev1.Pod{ownedPod("StatefulSet", 0, 1)}, 100, 3},
+		"Job":          {"a Job", job(2, needing(2)), []*corev1.Pod{ownedPod("Job", 0, 1)}, 100, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := tc.in
+			for _, set := range in.StatefulSets {
+				set.CreationTimestamp = metav1.NewTime(announcingAt.Add(-time.Second))
+			}
+			for _, job := range in.Jobs {
+				job.CreationTimestamp = metav1.NewTime(announcingAt.Add(-time.Second))
+			}
+			in.Time, in.Live, in.Pods = announcingAt, true, tc.pods
+			in.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
+			in.Rollout = Rollout{Beginning: tc.beginning, Limit: time.Minute}
+			var expected map[types.UID]bool
+			in.Announces = func(owners map[types.UID]bool) { expected = owners }
+			s, _ := Build(in)
+			held := 0
+			for i := range s.Pods {
+				why := s.Pods[i].Held
+				if why == nil {
+					continue
+				}
+				held++
+				if why.Code != model.WaitsForRollout || !strings.Contains(why.Message, "further pods") {
+					t.Errorf("pod %s is held as %+v", s.Pods[i].Key(), why)
+				}
+				if s.Pods[i].Name == "alone" {
+					t.Error("a pod without an owner waits")
+				}
+			}
+			if held != tc.held {
+				t.Errorf("%s: %d of %d pods wait, want %d", tc.reason, held, len(s.Pods), tc.held)
+			}
+			if held > 0 && len(expected) > 0 {
+				t.Errorf("%v count as announced, and wait: the next of their pods would open no batch", expected)
+			}
+		})
+	}
+}

@@ -75,8 +75,11 @@ func CeilingReplied(b []byte, n int) (policy.CeilingAnswer, error) {
 		return answer, err
 	}
 	reasons := reasonTable{r.texts, map[uint32]string{}}
-	if r.status != statusNoCaps {
+	switch {
+	case r.status != statusNoCaps:
 		answer.Caps = make(map[string]policy.Cap, r.caps)
+	case r.caps > 0:
+		return answer, bad("%d caps in an answer without caps", r.caps)
 	}
 	var hard, soft abi.CeilingOut
 	records := r.records

@@ -49,6 +49,7 @@ func TestInstall(t *testing.T) {
 	env.checkFence(t, c.Config())
 	env.checkClaimFence(t, c.Config())
 	env.checkRecordFence(t, c.Config())
+	env.checkFlowSchemas(t, c.Config())
 
 	pools := env.dynamic.Resource(karpv1.GroupVersion.WithResource("nodepools"))
 	pool := &unstructured.Unstructured{Object: map[string]any{

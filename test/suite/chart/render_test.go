@@ -38,7 +38,7 @@ func TestObjects(t *testing.T) {
 		"Role/kube-system/spokeshave-dns", "RoleBinding/kube-system/spokeshave-dns", // of a controller that launches
 	}
 	account := []string{"ServiceAccount/spokeshave"}
-	closed := []string{"NetworkPolicy/spokeshave"}
+	closed := []string{"NetworkPolicy/spokeshave", "FlowSchema/spokeshave", "FlowSchema/spokeshave-leader-election"}
 	crds := []string{
 		"CustomResourceDefinition/ec2nodeclasses.karpenter.k8s.aws",
 		"CustomResourceDefinition/nodeclaims.karpenter.sh", "CustomResourceDefinition/nodepools.karpenter.sh",

@@ -24,7 +24,9 @@ func servedBy(t *testing.T, controller *http.Client, names map[string]string, ur
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close()
+	if err := answer.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return names[answer.Header.Get(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID)]
 }
 

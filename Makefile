@@ -21,7 +21,7 @@ GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## Run the product end to end on a local cluster and leave it up (DEMO=quiet: check and clean up)

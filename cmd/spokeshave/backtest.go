@@ -62,7 +62,7 @@ func backtestCommand(ctx context.Context) *cobra.Command {
 
   # what a cap would have meant, as JSON
   spokeshave backtest --trace trace.jsonl -f pools/ --policies none,budget/ -o json | jq '.sets[] | {name, usd, ceilingHits}'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "table", "json")
 	fs := c.Flags()

@@ -38,7 +38,7 @@ Exit codes: 0 printed, 2 bad flags or no such region, 1 a defect.
 Regions: ` + strings.Join(catalog.Regions(), ", "),
 		Example: `  spokeshave catalog export --region us-west-2 > catalog.json
   spokeshave catalog export --region us-west-2 | jq -r '.[] | select(.arch == "arm64") | .name'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if output != "json" {
 				return &exitError{exitBadInput, fmt.Errorf("catalog export: -o %s: want json", output)}

@@ -40,7 +40,7 @@ write documentation or completions. The man pages of a release are made of it.
 Exit codes: 0 printed, 2 bad flags.`,
 		Example: `  spokeshave commands
   spokeshave commands -o json | jq -r '.commands[].name'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return writeJSON(c.OutOrStdout(), describe(c.Root()))
 		},

@@ -49,7 +49,7 @@ func convertCommand() *cobra.Command {
   # what would the workloads of a cluster cost on them?
   kubectl get deployments,statefulsets,daemonsets -A -o yaml > workloads.yaml
   spokeshave simulate -f nodepools.yaml -f workloads.yaml`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "yaml", "json")
 	fs := c.Flags()

@@ -75,7 +75,7 @@ func doctorCommand(ctx context.Context) *cobra.Command {
 
   # without a cluster
   spokeshave doctor -f manifests/ -o json | jq '.findings[]'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "text", "json", "html")
 	accessFlags(c, &f.access)

@@ -39,7 +39,7 @@ func explainCommand(ctx context.Context) *cobra.Command {
   spokeshave explain pod web-5d9c7 -n shop
   spokeshave explain node general-1a2b3c4d --server http://127.0.0.1:8083
   spokeshave explain nodepool general -o json | jq '.facts[0].options'`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2),
 	}
 	outputFlag(c, &output, "table", "json")
 	askFlags(c, &ask, "")

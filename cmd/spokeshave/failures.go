@@ -29,7 +29,7 @@ func failuresCommand(ctx context.Context) *cobra.Command {
 		Long:  failuresHelp,
 		Example: `  spokeshave failures > failed.jsonl
   spokeshave failures -o json | jq '.[].id'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &output, "jsonl", "json")
 	askFlags(c, &ask, "n")

@@ -40,7 +40,7 @@ func observeCommand(ctx context.Context) *cobra.Command {
     --create-namespace --set settings.clusterName=NAME --set controller.mode=Observe
   spokeshave observe
   spokeshave observe --since 168h -o json | jq '.total'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &output, "table", "json")
 	askFlags(c, &ask, "n")

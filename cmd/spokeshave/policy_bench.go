@@ -28,7 +28,7 @@ func benchCommand(ctx context.Context) *cobra.Command {
 		Long:  benchHelp,
 		Example: `  spokeshave policy bench policies
   spokeshave policy bench examples/wasm-rank-go --for 3s -o json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, unlimited),
 	}
 	outputFlag(c, &output, "table", "json")
 	c.Flags().DurationVar(&about, "for", time.Second, "how long to measure each hook")

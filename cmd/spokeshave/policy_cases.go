@@ -26,7 +26,7 @@ func testCommand(ctx context.Context) *cobra.Command {
 		Long:  casesHelp,
 		Example: `  spokeshave policy test policies/budget
   spokeshave policy test policies -v`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, unlimited),
 	}
 	outputFlag(c, &output, "table", "json")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "name the cases that pass, too")

@@ -30,7 +30,7 @@ func diffCommand(ctx context.Context) *cobra.Command {
 		Long:  diffHelp,
 		Example: `  spokeshave policy diff policies/budget mine/budget -f examples/quickstart
   spokeshave policy diff old.yaml new.yaml -f cluster.yaml --policies policies -o json`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2),
 	}
 	outputFlag(c, &output, "table", "json")
 	c.Flags().StringArrayVarP(&f.manifests, "filename", "f", nil, "file or folder of manifests; may be repeated")

@@ -28,7 +28,7 @@ func listCommand(ctx context.Context) *cobra.Command {
 		Long:  listHelp,
 		Example: `  spokeshave policy list
   spokeshave policy list -o json | jq '.[] | select(.state != "Active")'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &output, "table", "json")
 	accessFlags(c, &access)

@@ -25,7 +25,7 @@ func newCommand() *cobra.Command {
 		Long:  newHelp,
 		Example: `  spokeshave policy new rank avoid-family --lang go
   spokeshave policy new ceiling team-budget --lang rego`,
-		Args: cobra.ExactArgs(2),
+		Args: arguments(2, 2),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.Hook, p.Name = args[0], filepath.Base(args[1])
 			if err := p.Write(args[1]); err != nil {

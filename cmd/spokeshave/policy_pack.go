@@ -29,7 +29,7 @@ func packCommand(ctx context.Context) *cobra.Command {
 		Long:  packHelp,
 		Example: `  spokeshave policy pack policies/budget > budget.yaml
   spokeshave policy pack examples/wasm-rank-go --name avoid-family | kubectl apply --server-side -f -`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1),
 	}
 	outputFlag(c, &output, "yaml", "json")
 	namingFlags(c, &f)

@@ -46,7 +46,7 @@ func pushCommand(ctx context.Context) *cobra.Command {
 		Long:  pushHelp,
 		Example: `  spokeshave policy push examples/wasm-rank-go --name avoid-family
   spokeshave policy push policies/keep-protected --namespace team-a --wait 10s`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1),
 		RunE: func(c *cobra.Command, args []string) error { return f.run(ctx, c, args[0]) },
 	}
 	outputFlag(c, &f.output, "text", "json")

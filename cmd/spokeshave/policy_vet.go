@@ -25,7 +25,7 @@ func vetCommand(ctx context.Context) *cobra.Command {
 		Long:  vetHelp,
 		Example: `  spokeshave policy vet policies/budget
   spokeshave policy vet examples/rego-budget/configmap.yaml -o json`,
-		Args: cobra.MinimumNArgs(1),
+		Args: arguments(1, unlimited),
 		RunE: func(c *cobra.Command, args []string) error {
 			return vet(ctx, c, args, controllerNamespace, output)
 		},

@@ -51,7 +51,7 @@ func replayCommand(ctx context.Context) *cobra.Command {
 
   # what would last night's decision have been with this policy?
   spokeshave replay decisions.jsonl --decision 3f1c --policies budget/`,
-		Args: cobra.ExactArgs(1),
+		Args: arguments(1, 1),
 	}
 	outputFlag(c, &f.output, "table", "json")
 	c.Flags().StringVar(&f.decision, "decision", "", "only the decision whose ID begins so")

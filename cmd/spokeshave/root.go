@@ -40,34 +40,40 @@ func rootCommand(ctx context.Context) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "spokeshave",
 		Short: "Simulate node decisions, write policies, and show what EC2 sells",
-		Long: `spokeshave answers questions about nodes without a cluster, and helps to write policies.
-
-  doctor           what a swap from Karpenter would meet, and how a controller does
-  convert          NodePools and EC2NodeClasses of node groups, for a move from Cluster Autoscaler
-  top              nodes, what they cost, and how full they are
-  spend            what nodes have cost by namespace, NodePool or day; as FOCUS rows
-  simulate         which nodes would be launched for these manifests, and why
-  snapshot         what a decision about a live cluster is made of, for simulate -f
-  catalog export   the EC2 instance types and prices that it knows
-  explain          why a pod, node or NodePool is as it is, asked of a running controller
-  observe          what a controller in mode Observe would do, and what that would cost
-  replay           make a recorded decision again, with its policies or others
-  backtest         what days of workload would cost with these policies, or those
-  policy           check, test and compare policies, and push them to a cluster
-  completion       what the Tab key needs in bash, zsh, fish and PowerShell
-
-It makes the very decisions that the controller makes.`,
+		Long: `spokeshave answers questions about the nodes of a cluster, decides from files what the controller
+would decide, and helps to write policies. It makes the very decisions that the controller makes.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(doctorCommand(ctx), convertCommand(), topCommand(ctx), spendCommand(ctx), simulateCommand(ctx), catalogCommand(), policyCommand(ctx), explainCommand(ctx), observeCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), failuresCommand(ctx), backtestCommand(ctx), commandsCommand(), versionCommand())
+	chapter(root, "Look at a cluster:", topCommand(ctx), spendCommand(ctx), explainCommand(ctx), doctorCommand(ctx), observeCommand(ctx), failuresCommand(ctx))
+	chapter(root, "Decide without a cluster, or beside one:", simulateCommand(ctx), snapshotCommand(ctx), replayCommand(ctx), backtestCommand(ctx), convertCommand(), catalogCommand())
+	chapter(root, "Write policies:", policyCommand(ctx))
+	chapter(root, "Others:", commandsCommand(), versionCommand())
+	group(root)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if given := c.Flags().Args(); c.HasSubCommands() && len(given) > 0 { // the flag may be that of the command that was meant
+			return noSubcommand(c, given)
+		}
+		return err
+	})
+	root.SetHelpCommandGroupID("Others:")
+	root.SetCompletionCommandGroupID("Others:")
 	return root
+}
+
+// chapter adds commands under a title of the help.
+func chapter(root *cobra.Command, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: title, Title: title})
+	for _, c := range commands {
+		c.GroupID = title
+	}
+	root.AddCommand(commands...)
 }
 
 // group adds subcommands to a command. Without a subcommand it prints its help. An
 // unknown subcommand is an error, where cobra alone would print the help and succeed.
 func group(c *cobra.Command, commands ...*cobra.Command) {
-	c.Args = cobra.NoArgs
+	c.Args = noSubcommand
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	c.AddCommand(commands...)
 }
@@ -78,13 +84,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	c, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return exitOK
 	}
 	var exit *exitError
 	if !errors.As(err, &exit) { // cobra's own: an unknown flag or command
-		exit = &exitError{code: exitBadInput, err: err}
+		exit = &exitError{code: exitBadInput, err: misused(c, err)}
 	}
 	if exit.err != nil {
 		_, _ = fmt.Fprintf(stderr, "spokeshave: %v\n", exit.err) // write errors are ignored

@@ -78,7 +78,7 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 		Short:   "Print the nodes that would be launched for manifests, or consolidated",
 		Long:    simulateHelp,
 		Example: simulateExamples,
-		Args:    cobra.NoArgs,
+		Args:    arguments(0, 0),
 		RunE:    func(c *cobra.Command, _ []string) error { return f.run(ctx, c) },
 	}
 	fs := c.Flags()

@@ -55,7 +55,7 @@ func snapshotCommand(ctx context.Context) *cobra.Command {
 
   # as plain JSON
   spokeshave snapshot -o json | jq '.snapshot.pools[].name'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "json.gz", "json")
 	accessFlags(c, &f.Access)

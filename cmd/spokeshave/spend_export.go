@@ -51,7 +51,7 @@ func spendExportCommand(ctx context.Context) *cobra.Command {
   duckdb -c "SELECT x_Namespace, sum(EffectiveCost) FROM 'november.parquet' GROUP BY ALL"
 
   spokeshave spend export -o json | jq '.[0].ChargeDescription'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "csv", "parquet", "json")
 	f.add(c)

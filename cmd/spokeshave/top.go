@@ -47,7 +47,7 @@ func topCommand(ctx context.Context) *cobra.Command {
   spokeshave top --nodepool general --sort cpu --watch 10s
 
   spokeshave top -o json | jq '.total.price'`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 	}
 	outputFlag(c, &f.output, "table", "json")
 	accessFlags(c, &f.Access)

@@ -21,7 +21,7 @@ func versionCommand() *cobra.Command {
 Exit codes: 0 printed, 2 bad flags.`,
 		Example: `  spokeshave version
   spokeshave version -o json | jq -r .version`,
-		Args: cobra.NoArgs,
+		Args: arguments(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if output == "json" {
 				return writeJSON(c.OutOrStdout(), map[string]string{"version": buildVersion(), "go": runtime.Version()})

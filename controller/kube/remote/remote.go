@@ -46,9 +46,14 @@ type Access struct {
 }
 
 func (a Access) load() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(a.rules(), &clientcmd.ConfigOverrides{CurrentContext: a.Context})
+}
+
+// rules say which files are read.
+func (a Access) rules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = a.Kubeconfig
-	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: a.Context})
+	return rules
 }
 
 // Namespace returns the namespace of the context. It is "default" when the context
@@ -71,8 +76,11 @@ type Cluster struct {
 // Config returns the client configuration for the cluster.
 func Config(a Access) (*rest.Config, error) {
 	cfg, err := a.load().ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("find the cluster: name a file with --kubeconfig or KUBECONFIG: %w", err)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, fmt.Errorf("find the cluster: no kubeconfig in %s: name one with --kubeconfig or KUBECONFIG", strings.Join(a.rules().GetLoadingPrecedence(), ", "))
+	case err != nil:
+		return nil, fmt.Errorf("find the cluster: %w", err)
 	}
 	cfg.QPS = -1 // no client-side rate limit: there are few requests, and its error would hide that a deadline passed
 	return cfg, nil

@@ -45,7 +45,7 @@ func listCommand(ctx context.Context) *cobra.Command {
 		if output == "json" {
 			return writeJSON(c.OutOrStdout(), all)
 		}
-		w := table.New(c.OutOrStdout()).Prose()
+		w := table.New(c.OutOrStdout()).Prose().Spare("HASH", "ENGINE", "CALLS")
 		_, _ = fmt.Fprintln(w, "NAMESPACE\tNAME\tSTATE\tHOOKS\tENGINE\tCALLS\tFAULTS\tHASH\tNODEPOOLS\tREASON")
 		for i := range all {
 			s := &all[i]

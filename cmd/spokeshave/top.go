@@ -18,7 +18,8 @@ import (
 )
 
 const topHelp = `Top shows the nodes of a cluster, what each costs an hour, and how much of it pods
-request: the dearest first. Nodes that no NodePool owns have no price.
+request: the dearest first. Nodes that no NodePool owns have no price. On a narrow
+terminal bars and columns are left out; a pipe gets all of them.
 
 It asks with your own kubeconfig, and only reads (see spokeshave snapshot --help for what).
 Prices are those of the embedded catalogue, for the region that the nodes are in,
@@ -38,7 +39,7 @@ type topFlags struct {
 func topCommand(ctx context.Context) *cobra.Command {
 	var f topFlags
 	c := &cobra.Command{
-		Use:   "top",
+		Use:   "top [--watch [INTERVAL]]",
 		Short: "Show nodes with their prices and how full they are",
 		Long:  topHelp,
 		Example: `  spokeshave top
@@ -47,18 +48,26 @@ func topCommand(ctx context.Context) *cobra.Command {
   spokeshave top --nodepool general --sort cpu --watch 10s
 
   spokeshave top -o json | jq '.total.price'`,
-		Args: arguments(0, 0),
+		Args: arguments(0, 1),
 	}
 	outputFlag(c, &f.output, "table", "json")
 	accessFlags(c, &f.Access)
 	fs := c.Flags()
 	fs.StringVar(&f.pool, "nodepool", "", "only nodes of this NodePool")
 	fs.StringVar(&f.order, "sort", "price", "what comes first: the highest price or age, the least requested cpu or memory, or by name: "+strings.Join(top.Orders(), ", "))
-	fs.DurationVarP(&f.watch, "watch", "w", 0, "show it anew after this time, until Ctrl-C; 0 for once")
+	fs.DurationVarP(&f.watch, "watch", "w", 0, "show it anew after this time, until Ctrl-C")
+	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.StringVar(&f.Catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.Region, "region", "", "region of the embedded catalogue (default: the one the nodes are in, else us-east-1)")
 	f.Namespace = author.Namespace
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 { // the interval of --watch, which needs none
+			interval, err := time.ParseDuration(args[0])
+			if err != nil || !c.Flags().Changed("watch") {
+				return fmt.Errorf("unexpected argument %q: %s", args[0], c.UseLine())
+			}
+			f.watch = interval
+		}
 		if err := f.run(ctx, c.OutOrStdout()); err != nil {
 			return &exitError{exitBadInput, fmt.Errorf("top: %w", err)}
 		}

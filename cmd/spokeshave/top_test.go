@@ -35,7 +35,8 @@ func TestTopRefuses(t *testing.T) {
 		want   string
 	}{
 		"order":   {"an unknown order is a slip", []string{"--sort", "prize"}, "--sort prize: want one of price,"},
-		"watch":   {"there is no time below 0", []string{"--watch", "-1s"}, "--watch -1s"},
+		"name":    {"nodes are not named one by one", []string{"system-1"}, "unexpected argument \"system-1\""},
+		"watch":   {"there is no time below 0", []string{"--watch=-1s"}, "--watch -1s"},
 		"prices":  {"both say which prices hold", []string{"--catalog", "x", "--region", "eu-west-1"}, "exclude each other"},
 		"cluster": {"a cluster that does not answer is named", []string{"--kubeconfig", kubeconfigOf(t, "http://127.0.0.1:1")}, "127.0.0.1:1"},
 	} {
@@ -47,14 +48,26 @@ func TestTopRefuses(t *testing.T) {
 	}
 }
 
-// TestTopWatch: it shows the nodes again and again until the context ends.
+// TestTopWatch: it shows the nodes again and again until the context ends, after the
+// interval that is given, or one of its own.
 func TestTopWatch(t *testing.T) {
 	config := small().serve(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	out := &until{want: "; 2 pods without a node\n", times: 2, reached: cancel}
-	if code := run(ctx, []string{"top", "--kubeconfig", config, "--watch", "10ms"}, out, out); code != exitOK || !errors.Is(ctx.Err(), context.Canceled) {
-		t.Errorf("exit %d: %s", code, out.text.String())
+	for name, tc := range map[string]struct {
+		args  []string
+		times int
+	}{
+		"an interval":           {[]string{"--watch", "10ms"}, 2},
+		"an interval by equals": {[]string{"--watch=10ms"}, 2},
+		"none":                  {[]string{"-w"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			out := &until{want: "; 2 pods without a node\n", times: tc.times, reached: cancel}
+			if code := run(ctx, append([]string{"top", "--kubeconfig", config}, tc.args...), out, out); code != exitOK || !errors.Is(ctx.Err(), context.Canceled) {
+				t.Errorf("exit %d: %s", code, out.text.String())
+			}
+		})
 	}
 }
 

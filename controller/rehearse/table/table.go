@@ -1,6 +1,6 @@
-// Package table writes tables for people. On a terminal that is narrower than a table, its
-// widest cells are shortened, so that each row stays a line. Elsewhere nothing is: what a
-// file or a pipe is given is whole.
+// Package table writes tables for people. On a terminal that is narrower than a table,
+// columns that can be spared are left out and the widest cells are shortened, so that each
+// row stays a line. Elsewhere nothing is: what a file or a pipe is given is whole.
 package table
 
 import (
@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -20,6 +21,9 @@ const (
 	gap = 2
 	// narrow is the width in characters below which no column is shortened.
 	narrow = 8
+	// legible is the width in characters to which a cell may be shortened before another
+	// column is left out.
+	legible = 14
 )
 
 // Writer aligns lines whose cells are separated by tabs. Lines without a tab end a table.
@@ -30,6 +34,8 @@ type Writer struct {
 	flags uint
 	// prose is set when the last column has sentences, which are never shortened.
 	prose bool
+	// spare are the headings of columns that may be left out, in this order.
+	spare []string
 	text  bytes.Buffer
 }
 
@@ -52,6 +58,13 @@ func (w *Writer) Prose() *Writer {
 	return w
 }
 
+// Spare says which columns may be left out, by their headings, the first one first, and
+// returns the Writer.
+func (w *Writer) Spare(headings ...string) *Writer {
+	w.spare = headings
+	return w
+}
+
 // Width returns how many characters a line of out has; 0 when it is no terminal.
 func Width(out io.Writer) int {
 	file, ok := out.(*os.File)
@@ -70,8 +83,13 @@ func (w *Writer) Write(text []byte) (int, error) { return w.text.Write(text) } /
 
 // Flush writes the table.
 func (w *Writer) Flush() error {
+	g := read(w.text.String())
+	if w.width > 0 {
+		g.omit(w.width, w.spare, w.prose)
+		g.shorten(w.width, w.prose)
+	}
 	t := tabwriter.NewWriter(w.out, 0, 0, gap, ' ', w.flags)
-	if _, err := io.WriteString(t, fit(w.text.String(), w.width, w.prose)); err != nil {
+	if _, err := io.WriteString(t, g.text()); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
 	w.text.Reset()
@@ -81,43 +99,80 @@ func (w *Writer) Flush() error {
 	return nil
 }
 
-// fit shortens cells of a table until its lines have at most width characters, or no
-// column is wider than narrow. With prose the last column is left alone.
-func fit(text string, width int, prose bool) string { //nolint:revive // a fact about the table
-	if width <= 0 {
-		return text
+// grid is text as lines of cells. Lines of one cell are not part of the table.
+type grid [][]string
+
+func read(text string) grid {
+	var out grid
+	for row := range strings.SplitSeq(text, "\n") {
+		out = append(out, strings.Split(row, "\t"))
 	}
-	rows := strings.Split(text, "\n")
-	var cells [][]string
-	var widths []int
-	for _, row := range rows {
-		line := strings.Split(row, "\t")
-		cells = append(cells, line)
+	return out
+}
+
+func (g grid) text() string {
+	rows := make([]string, len(g))
+	for i, line := range g {
+		rows[i] = strings.Join(line, "\t")
+	}
+	return strings.Join(rows, "\n")
+}
+
+// widths returns the widths of the columns, without the last one if that is prose.
+func (g grid) widths(prose bool) []int { //nolint:revive // a fact about the table
+	var out []int
+	for _, line := range g {
 		if len(line) < 2 {
 			continue
 		}
 		for i, cell := range line {
-			if i == len(widths) {
-				widths = append(widths, 0)
+			if i == len(out) {
+				out = append(out, 0)
 			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+			out[i] = max(out[i], utf8.RuneCountInString(cell))
 		}
 	}
-	whole := len(widths)
-	if prose && whole > 0 {
-		whole--
+	if prose && len(out) > 0 {
+		return out[:len(out)-1]
 	}
-	most := shrunk(widths[:whole], width)
-	for r, line := range cells {
-		if len(line) < 2 {
+	return out
+}
+
+// omit leaves out columns, one after the other, until the others fit into a line with cells
+// of legible width.
+func (g grid) omit(line int, spare []string, prose bool) { //nolint:revive // a fact about the table
+	for _, heading := range spare {
+		sum := 0
+		for _, w := range g.widths(prose) {
+			sum += min(w, legible) + gap
+		}
+		if sum-gap <= line {
+			return
+		}
+		at := slices.Index(g[0], heading)
+		if at < 0 {
 			continue
 		}
-		for i := range min(len(line), whole) {
-			line[i] = shorten(line[i], most[i])
+		for i := range g {
+			if len(g[i]) > 1 && at < len(g[i]) {
+				g[i] = slices.Delete(g[i], at, at+1)
+			}
 		}
-		rows[r] = strings.Join(line, "\t")
 	}
-	return strings.Join(rows, "\n")
+}
+
+// shorten shortens cells until lines have at most so many characters, or no column is wider
+// than narrow.
+func (g grid) shorten(line int, prose bool) { //nolint:revive // a fact about the table
+	most := shrunk(g.widths(prose), line)
+	for _, cells := range g {
+		if len(cells) < 2 {
+			continue
+		}
+		for i := range min(len(cells), len(most)) {
+			cells[i] = shorten(cells[i], most[i])
+		}
+	}
 }
 
 // shrunk returns the widths of columns that fit into a line: the widest ones are made equal,

@@ -63,6 +63,28 @@ func TestProse(t *testing.T) {
 	}
 }
 
+// TestSpare: columns that can be spared are left out before what is left is shortened beyond
+// reading, in their order and no more than needed.
+func TestSpare(t *testing.T) {
+	const wide = "NODE\tSTATE\tTYPE\tPODS\t$/H\nip-10-0-32-4.us-west-2.compute.internal\tInitialized\tc8gd.4xlarge\t15/234\t0.0860\n\n1 node\n"
+	for width, tc := range map[int]struct{ reason, want string }{
+		0:  {"what a file is given is whole", "NODE                                     STATE        TYPE          PODS    $/H\nip-10-0-32-4.us-west-2.compute.internal  Initialized  c8gd.4xlarge  15/234  0.0860\n\n1 node\n"},
+		60: {"a shorter name is enough", "NODE               STATE        TYPE          PODS    $/H\nip-10-0-32-…ernal  Initialized  c8gd.4xlarge  15/234  0.0860\n\n1 node\n"},
+		50: {"the first one is left out", "NODE                  TYPE          PODS    $/H\nip-10-0-32-4.…ternal  c8gd.4xlarge  15/234  0.0860\n\n1 node\n"},
+		40: {"both are left out", "NODE                TYPE          $/H\nip-10-0-32-4…ernal  c8gd.4xlarge  0.0860\n\n1 node\n"},
+	} {
+		var out bytes.Buffer
+		w := Within(&out, width).Spare("STATE", "PODS", "OTHER")
+		_, _ = io.WriteString(w, wide)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tc.want, out.String()); diff != "" {
+			t.Errorf("%d characters, %s: -want +got\n%s", width, tc.reason, diff)
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for _, tc := range []struct {
 		text, want string
@@ -84,7 +106,11 @@ func FuzzFit(f *testing.F) {
 	f.Add(nodes, 36, false)
 	f.Add("\t\t\na\tb", 3, true)
 	f.Fuzz(func(t *testing.T, text string, width int, prose bool) {
-		got := fit(text, width, prose)
+		g := read(text)
+		if width > 0 {
+			g.shorten(width, prose)
+		}
+		got := g.text()
 		if !utf8.ValidString(text) {
 			return
 		}

@@ -12,9 +12,16 @@ import (
 	"spokeshave.dev/controller/rehearse/wording"
 )
 
-// WriteTable writes the nodes as a table, and the total below it.
-func (s *Summary) WriteTable(out io.Writer) error {
-	w := table.New(out)
+// WriteTable writes the nodes as a table, and the total below it. On a terminal that is too
+// narrow for them the bars are left out, and then columns.
+func (s *Summary) WriteTable(out io.Writer) error { return s.write(out, table.Width(out)) }
+
+// barred is the width in characters from which a terminal has room for bars.
+const barred = 130
+
+func (s *Summary) write(out io.Writer, width int) error {
+	bars := width == 0 || width >= barred
+	w := table.Within(out, width).Spare("STATE", "PODS", "ZONE", "AGE", "BOUGHT", "NODEPOOL")
 	_, _ = fmt.Fprintln(w, "NODE\tNODEPOOL\tTYPE\tZONE\tBOUGHT\tSTATE\tAGE\t$/H\tCPU\tMEMORY\tPODS") // Flush tells an error
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -23,7 +30,7 @@ func (s *Summary) WriteTable(out io.Writer) error {
 			price = strconv.FormatFloat(*n.Price, 'f', 4, 64)
 		}
 		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.0f/%.0f\n", n.Name, wording.Dash(n.NodePool), wording.Dash(n.Type), wording.Dash(n.Zone), wording.Dash(n.Capacity),
-			n.State, age(n.Age), price, n.CPU.bar(), n.Memory.bar(), n.Pods.Requested, n.Pods.Allocatable)
+			n.State, age(n.Age), price, n.CPU.share(bars), n.Memory.share(bars), n.Pods.Requested, n.Pods.Allocatable)
 	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
@@ -33,11 +40,15 @@ func (s *Summary) WriteTable(out io.Writer) error {
 	return err
 }
 
-// bar is a share as a bar of ten characters, and in percent.
-func (f Fill) bar() string {
+// share is a share in percent, after a bar of ten characters if bar is set.
+func (f Fill) share(bar bool) string { //nolint:revive // how it looks
 	const full, empty = "##########", ".........."
+	percent := fmt.Sprintf("%3.0f %%", f.Percent())
+	if !bar {
+		return percent
+	}
 	n := min(10, max(0, int(f.Percent()/10+0.5)))
-	return fmt.Sprintf("%s%s %3.0f %%", full[:n], empty[n:], f.Percent())
+	return full[:n] + empty[n:] + " " + percent
 }
 
 // age is an age as kubectl prints it.

@@ -50,6 +50,25 @@ guessed  gone      -           -     -          Deleting     90m   -       .....
 	}
 }
 
+// TestNarrow: on a narrow terminal names and shares stay whole as long as others can go.
+func TestNarrow(t *testing.T) {
+	s := Of(snapshot(), "")
+	s.Sort("price")
+	for width, want := range map[int]string{
+		100: "big      general   m5.2xlarge  a     on-demand  Initialized  2d2h  0.3860   25 %   25 %   2/58",
+		80:  "big      general   m5.2xlarge  a     on-demand  2d2h  0.3860   25 %   25 %",
+		60:  "big      general   m5.2xlarge  0.3860   25 %   25 %",
+	} {
+		var b strings.Builder
+		if err := s.write(&b, width); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Split(b.String(), "\n")[1]; got != want {
+			t.Errorf("%d characters: %q, want %q", width, got, want)
+		}
+	}
+}
+
 func TestSort(t *testing.T) {
 	for order, c := range map[string]struct {
 		reason string

@@ -113,13 +113,13 @@ func tell(ctx context.Context, dir string) error {
 func goodbye(w io.Writer, s *harness.Stack) {
 	_, _ = fmt.Fprintf(w, `
 The cluster stays up. To look around:
-  export KUBECONFIG=%s
-  export PATH=%s:"$PATH"
+%s
   kubectl get nodepools,nodeclaims,nodes
   kubectl -n %s scale deployment batch --replicas=40
-  go run ./cmd/spokeshave explain nodepool general --server %s     what was decided, and why
+  spokeshave top
+  spokeshave explain nodepool general --server %s     what was decided, and why
   curl -s %s/metrics
   curl -s %s/_sim/state    what EC2 thinks
 Logs are in %s. To end it: make demo-down
-`, s.Cluster.Kubeconfig, s.Cluster.Binaries.Dir, namespace, s.MetricsURL(), s.MetricsURL(), s.EC2URL(), filepath.Join(s.Cluster.Dir, "logs"))
+`, variables(s), namespace, s.MetricsURL(), s.MetricsURL(), s.EC2URL(), filepath.Join(s.Cluster.Dir, "logs"))
 }

@@ -35,11 +35,16 @@ func offer(w io.Writer, s *harness.Stack, took time.Duration) {
 	_, _ = fmt.Fprintf(w, `
 A cluster with a NodePool and its EC2NodeClass runs after %s. Follow any page of docs/tasks on it, in
 another terminal, in this folder:
-  export KUBECONFIG=%s
-  export PATH=%s:%s:"$PATH" CHART=charts/spokeshave SPOKESHAVE_SERVER=%s
+%s CHART=charts/spokeshave SPOKESHAVE_SERVER=%s
 The controller's log is in %s. Ctrl-C ends everything.
 
-`, took.Round(100*time.Millisecond), s.Cluster.Kubeconfig, s.CommandLineDir(), s.Cluster.Binaries.Dir, s.MetricsURL(), filepath.Join(s.Cluster.Dir, "logs"))
+`, took.Round(100*time.Millisecond), variables(s), s.MetricsURL(), filepath.Join(s.Cluster.Dir, "logs"))
+}
+
+// variables are the lines for another terminal with which kubectl, helm and spokeshave work
+// on the cluster.
+func variables(s *harness.Stack) string {
+	return fmt.Sprintf("  export KUBECONFIG=%s\n  export PATH=%s:%s:\"$PATH\"", s.Cluster.Kubeconfig, s.CommandLineDir(), s.Cluster.Binaries.Dir)
 }
 
 // swap starts a cluster as Karpenter left it and plays the kubelet for the chart, which the
@@ -67,10 +72,9 @@ func invite(w io.Writer, s *harness.Stack, took time.Duration) {
 	_, _ = fmt.Fprintf(w, `
 A cluster as Karpenter 1.14.1 left it runs after %s. Follow docs/migrate/from-karpenter.md on it, in
 another terminal, in this folder; leave out the step with aws:
-  export KUBECONFIG=%s
-  export PATH=%s:"$PATH" CLUSTER=%s CHART=charts/spokeshave REGISTRY=registry.example
+%s CLUSTER=%s CHART=charts/spokeshave REGISTRY=registry.example
 The controller runs while a pod of its Deployment does; its log is in %s.
 Ctrl-C ends everything.
 
-`, took.Round(100*time.Millisecond), s.Cluster.Kubeconfig, s.Cluster.Binaries.Dir, karpenter.ClusterName, filepath.Join(s.Cluster.Dir, "logs"))
+`, took.Round(100*time.Millisecond), variables(s), karpenter.ClusterName, filepath.Join(s.Cluster.Dir, "logs"))
 }

@@ -19,7 +19,7 @@ func TestMisuse(t *testing.T) {
 		"a word that is like none":                 {[]string{"policy", "delete", "x"}, `unknown command "delete" for "spokeshave policy"` + "\nsee spokeshave policy --help\n"},
 		"an unknown flag":                          {[]string{"simulate", "--fille", "x"}, "simulate: unknown flag: --fille\nsee spokeshave simulate --help\n"},
 		"a missing argument":                       {[]string{"explain", "pod"}, "an argument is missing: spokeshave explain pod|node|nodeclaim|nodepool NAME [flags]\nsee spokeshave explain --help\n"},
-		"an argument too many":                     {[]string{"top", "nodes"}, `unexpected argument "nodes": spokeshave top [flags]` + "\nsee spokeshave top --help\n"},
+		"an argument too many":                     {[]string{"top", "nodes"}, `unexpected argument "nodes": spokeshave top [--watch [INTERVAL]] [flags]` + "\nsee spokeshave top --help\n"},
 	}
 	for reason, tc := range cases {
 		t.Run(reason, func(t *testing.T) {

@@ -105,7 +105,7 @@ func spendCommand(ctx context.Context) *cobra.Command {
   spokeshave spend -f spend.yaml --from 2026-11-01 --to 2026-12-01 --by workload
 
   spokeshave spend -o json | jq '.sums[0]'`,
-		Args: arguments(0, 0),
+		Args: noSubcommand,
 	}
 	outputFlag(c, &output, "table", "json")
 	c.Flags().StringVar(&by, "by", "namespace", "what each line is: "+strings.Join(spending.Ways(), ", "))

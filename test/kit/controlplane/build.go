@@ -74,7 +74,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 		if !todo[t.name] {
 			continue
 		}
-		done := step(ctx, progress, fmt.Sprintf("building %s (%d of %d)", t.name, i+1, len(r.targets)))
+		done := Step(ctx, progress, fmt.Sprintf("building %s (%d of %d)", t.name, i+1, len(r.targets)))
 		err := buildOne(ctx, t, bins.Dir)
 		done(err)
 		if err != nil {

@@ -95,7 +95,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 // up writes the cluster's files and starts its programs.
 func (c *Cluster) up(ctx context.Context, opts Options) error {
 	start := now()
-	done := step(ctx, opts.Log, "starting the control plane")
+	done := Step(ctx, opts.Log, "starting the control plane")
 	err := c.launch(ctx, opts)
 	for range 3 { // a free port may be taken by others before we listen on it
 		if err == nil || !strings.Contains(err.Error(), "address already in use") {

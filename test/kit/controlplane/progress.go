@@ -11,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// step announces a piece of work on w and returns what to call when it is
+// Step announces a piece of work on w and returns what to call when it is
 // done. On a terminal the elapsed time counts up in place; elsewhere the line
 // is finished once, at the end.
-func step(ctx context.Context, w io.Writer, label string) (done func(error)) {
+func Step(ctx context.Context, w io.Writer, label string) (done func(error)) {
 	start := now()
 	say(w, "%s …", label)
 	ctx, cancel := context.WithCancel(ctx)

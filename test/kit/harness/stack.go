@@ -119,7 +119,7 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 }
 
 func (s *Stack) start(ctx context.Context) error {
-	done := s.step("building the controller and ec2sim")
+	done := controlplane.Step(ctx, s.opts.Log, "building the controller, ec2sim and the command line, the first time for minutes")
 	var err error
 	s.bins, err = buildProduct(ctx, s.root)
 	done(err)

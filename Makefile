@@ -21,7 +21,7 @@ GENERATED := api charts/spokeshave/files controller/cloud/catalog/data
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: demo
 demo: ## Run the product end to end on a local cluster and leave it up (DEMO=quiet: check and clean up)
@@ -103,6 +103,10 @@ release-verify: ## Verify the files of dist/release, and what its registry has (
 .PHONY: release-publish
 release-publish: ## Upload dist/release to the forge's release of VERSION (needs gh, and GH_TOKEN)
 	gh release create '$(VERSION)' --verify-tag --title '$(VERSION)' --notes-file '$(RELEASE)/CHANGELOG.md' $(if $(findstring -,$(VERSION)),--prerelease) '$(RELEASE)'/*
+
+.PHONY: release-registry
+release-registry: ## Serve a registry in memory, to try a release with, until Ctrl-C (LISTEN: 127.0.0.1:5000)
+	go run -C tools ./release registry $(if $(LISTEN),--listen '$(LISTEN)')
 
 .PHONY: release-check
 release-check: ## Make the release of the product for every platform twice and compare, and verify signatures with cosign itself (long)

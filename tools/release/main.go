@@ -65,7 +65,7 @@ The same commit, version, registry and Go version give the same bytes, on any ma
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.AddCommand(buildCommand(), signCommand(), pushCommand(), verifyCommand(), licencesCommand())
+	root.AddCommand(buildCommand(), signCommand(), pushCommand(), verifyCommand(), licencesCommand(), registryCommand())
 	return root
 }
 

@@ -117,8 +117,13 @@ func up(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	fmt.Printf("export KUBECONFIG=%s\n", quote(c.Kubeconfig))
+	settings(c)
 	return nil
+}
+
+// settings prints what lets kubectl and helm work on the cluster.
+func settings(c *controlplane.Cluster) {
+	fmt.Printf("export KUBECONFIG=%s\nexport PATH=%s:\"$PATH\"\n", quote(c.Kubeconfig), quote(c.Binaries.Dir))
 }
 
 func down(ctx context.Context, dir string) error {
@@ -138,7 +143,7 @@ func env(_ context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("export KUBECONFIG=%s\nexport PATH=%s:\"$PATH\"\n", quote(c.Kubeconfig), quote(c.Binaries.Dir))
+	settings(c)
 	return nil
 }
 

@@ -84,8 +84,13 @@ func (f *convertFlags) run(c *cobra.Command) error {
 	if err := write(); err != nil {
 		return &exitError{exitDefect, err}
 	}
-	if n := result.Needed(); n > 0 {
-		return &exitError{exitUnscheduled, fmt.Errorf("convert: %d of the comments begin with TO DO: look at them before you apply the manifests", n)}
+	needed := result.Needed()
+	if len(needed) == 0 {
+		return nil
 	}
-	return nil
+	text := "convert: before you apply the manifests there is something to do, which a comment above the NodePool says as well:"
+	for _, n := range needed {
+		text += fmt.Sprintf("\n  NodePool %s: %s: %s", n.NodePool, n.Field, n.Text)
+	}
+	return &exitError{exitUnscheduled, errors.New(text)}
 }

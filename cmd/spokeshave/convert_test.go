@@ -46,8 +46,8 @@ func TestConvert(t *testing.T) {
 		"no file":        {"a file is needed", nil, exitBadInput, "-f is missing"},
 		"no group":       {"an empty answer of AWS is most likely the wrong region", []string{"-f", empty}, exitBadInput, "no node group"},
 		"other document": {"the message says what can be read", []string{"-f", "../../examples/iam/controller-policy.json"}, exitBadInput, "controller-policy.json: want what aws autoscaling"},
-		"no template":    {"the launch template of a group is another document", []string{"-f", groupFiles + "asg.json", "--role", "r"}, exitUnscheduled, "TO DO"},
-		"no role":        {"eksctl makes roles that its file does not name", []string{"-f", groupFiles + "eksctl.yaml"}, exitUnscheduled, "TO DO"},
+		"no template":    {"the launch template of a group is another document", []string{"-f", groupFiles + "asg.json", "--role", "r"}, exitUnscheduled, "\n  NodePool "},
+		"no role":        {"eksctl makes roles that its file does not name", []string{"-f", groupFiles + "eksctl.yaml"}, exitUnscheduled, ": role: no document names the IAM role of the nodes: give --role"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code, _, stderr := command(t, append([]string{"convert"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.stderr) {

@@ -57,7 +57,7 @@ func TestGroups(t *testing.T) {
 			if diff := cmp.Diff(string(want), b.String()); diff != "" || err != nil {
 				t.Errorf("%s: %v\n%s", c.reason, err, diff)
 			}
-			if n := r.Needed(); n != c.needed {
+			if n := len(r.Needed()); n != c.needed {
 				t.Errorf("%d notes need somebody, want %d: %v", n, c.needed, r.Notes)
 			}
 		})

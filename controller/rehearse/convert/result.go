@@ -34,13 +34,13 @@ type Note struct {
 	Needed bool `json:"needed"`
 }
 
-// Needed returns how many notes need somebody.
-func (r *Result) Needed() int {
-	n := 0
+// Needed returns the notes that need somebody.
+func (r *Result) Needed() []Note {
+	var out []Note
 	for _, note := range r.Notes {
 		if note.Needed {
-			n++
+			out = append(out, note)
 		}
 	}
-	return n
+	return out
 }

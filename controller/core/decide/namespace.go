@@ -182,10 +182,14 @@ func (d *namespaceStep) overLimit(limit namespaceAllowance, pods []int32, costs 
 			taken += costs[p]
 			continue
 		}
+		others := ""
+		if taken > 0 {
+			others = fmt.Sprintf(", of which pods before it take %s $/h", taken)
+		}
 		out = append(out, model.Unplaced{Pod: p, Reasons: []model.Reason{{
 			Code: model.CeilingReached, Policy: limit.policy, Scope: "namespace/" + limit.namespace, Short: taken + costs[p] - max(0, limit.kept),
-			Message: fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h; the pod's share of a new node costs %s $/h",
-				limit.policy, limit.namespace, limit.bound, limit.left, costs[p]),
+			Message: fmt.Sprintf("policy %s caps namespace %s at %s, which leaves %s $/h%s; the pod's share of a new node costs %s $/h",
+				limit.policy, limit.namespace, limit.bound, limit.left, others, costs[p]),
 		}}})
 	}
 	return out

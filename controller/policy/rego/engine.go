@@ -63,8 +63,8 @@ type Policy struct {
 	consolidate consolidateHook
 	ceiling     ceilingHook
 
-	// notes say which rules OPA evaluates. opaOnly is set when it evaluates all of
-	// them.
+	// notes say which settings the rules read that there are not, and which rules OPA
+	// evaluates. opaOnly is set when it evaluates all of them.
 	notes   []string
 	opaOnly bool
 	// earlier are the notes of an earlier compilation of the same source.
@@ -96,7 +96,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	if err != nil {
 		return nil, err
 	}
-	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, opaOnly: e.OPAOnly, earlier: e.Notes}
+	p := &Policy{info: src.Info, deadline: deadline, memory: growth, data: files.data, defined: found, opaOnly: e.OPAOnly, earlier: e.Notes, notes: unknownSettings(files.modules, files.data)}
 	p.info.Engine, p.info.Guards = Name, slices.Contains(found[policy.HookCeiling], ruleDeny)
 	if ask := src.Limits.Deadline; ask > 0 {
 		p.deadline = min(p.deadline, ask)

@@ -136,6 +136,7 @@ chart: controlplane ## Lint and render the chart
 .PHONY: docs
 docs: tools/site/node_modules ## Build the documentation site into dist/site, with search that needs no server (SITE: another folder; needs Node.js 20 and npm)
 	cd tools/site && node stage.mjs && npx --no-install vitepress build --outDir $(abspath $(SITE))
+	@echo 'the site is in $(SITE), for any web server, such as: python3 -m http.server --directory $(SITE)'
 
 .PHONY: docs-serve
 docs-serve: tools/site/node_modules ## Show the documentation site at http://localhost:5173 (start it again after a change)

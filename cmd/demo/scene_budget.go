@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -127,6 +128,6 @@ func (d *demo) policyActive(name string) harness.Check {
 		if err != nil {
 			return err.Error(), false
 		}
-		return "status: " + text, strings.Contains(text, "Active")
+		return "status: " + cmp.Or(text, "none yet"), strings.Contains(text, "Active")
 	}
 }

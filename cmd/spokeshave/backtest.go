@@ -76,6 +76,7 @@ func backtestCommand(ctx context.Context) *cobra.Command {
 	fs.StringVar(&f.start, "start", "2026-03-02T00:00:00Z", "when a trace begins that only has times since its beginning, RFC 3339")
 	fs.StringVar(&f.Catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.Region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
+	completeRegions(c)
 	fs.DurationVar(&f.Run.Boot, "boot", 45*time.Second, "how long an instance takes to become a node")
 	fs.Float64Var(&f.Run.Market.Volatility, "spot-volatility", 0.1, "daily standard deviation of a spot price's logarithm; negative for none")
 	fs.Float64Var(&f.Run.Market.Shortages, "spot-shortages", 0.05, "share of spot offerings that are sold out at a time; negative for none")

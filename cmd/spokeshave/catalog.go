@@ -62,6 +62,8 @@ Regions: ` + strings.Join(catalog.Regions(), ", "),
 		},
 	}
 	c.Flags().StringVar(&region, "region", "", "region to export")
+	completeRegions(c)
 	c.Flags().StringVarP(&output, "output", "o", "json", "json")
+	completeFlag(c, "output", "json")
 	return c
 }

@@ -88,6 +88,7 @@ func doctorCommand(ctx context.Context) *cobra.Command {
 	fs.StringVarP(&f.namespace, "controller-namespace", "n", author.Namespace, "namespace of the controller and its policies")
 	fs.StringVar(&f.catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the nodes are in, else us-east-1)")
+	completeRegions(c)
 	fs.DurationVar(&f.last, "last", 24*time.Hour, fmt.Sprintf("how far back pods are replayed; 0 for no replay; more than %d pods only where this flag is given", replayedPods))
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(ctx, c) }
 	return c

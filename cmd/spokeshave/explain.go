@@ -42,6 +42,7 @@ func explainCommand(ctx context.Context) *cobra.Command {
 		Args: arguments(2, 2),
 	}
 	outputFlag(c, &output, "table", "json")
+	completeFirst(c, "pod", "node", "nodeclaim", "nodepool")
 	askFlags(c, &ask, "")
 	c.Flags().StringVarP(&namespace, "namespace", "n", "", "namespace of the pod, as kubectl has it (default: that of your context, else default)")
 	c.RunE = func(c *cobra.Command, args []string) error {

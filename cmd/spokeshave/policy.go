@@ -53,6 +53,7 @@ func unread(command string, err error) error {
 // default.
 func outputFlag(c *cobra.Command, into *string, values ...string) {
 	c.Flags().StringVarP(into, "output", "o", values[0], strings.Join(values, " or "))
+	completeFlag(c, "output", values...)
 	c.PreRunE = func(c *cobra.Command, _ []string) error {
 		if slices.Contains(values, *into) {
 			return nil

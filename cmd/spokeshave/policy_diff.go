@@ -36,6 +36,7 @@ func diffCommand(ctx context.Context) *cobra.Command {
 	c.Flags().StringArrayVarP(&f.manifests, "filename", "f", nil, "file or folder of manifests; may be repeated")
 	c.Flags().StringArrayVar(&f.policies, "policies", nil, "further policies in force; may be repeated")
 	c.Flags().StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
+	completeRegions(c)
 	c.Flags().StringVar(&f.time, "time", "", "time of the decision, RFC 3339 (default: now)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		f.output, f.given = output, c.Flags().Changed

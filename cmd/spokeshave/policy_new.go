@@ -40,5 +40,7 @@ func newCommand() *cobra.Command {
 	}
 	outputFlag(c, &output, "text", "json")
 	c.Flags().StringVar(&p.Language, "lang", "rego", languages)
+	completeFlag(c, "lang", scaffold.Languages()...)
+	completeFirst(c, scaffold.Hooks()...)
 	return c
 }

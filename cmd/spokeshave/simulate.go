@@ -88,12 +88,16 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 	fs.StringArrayVar(&f.policies, "policies", nil, "file or folder with ConfigMaps that carry policies; may be repeated")
 	fs.StringVar(&f.catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.region, "region", "", "region of the embedded catalogue (default: the one the manifests name, else us-east-1)")
+	completeRegions(c)
 	fs.StringVar(&f.time, "time", "", "time of the decision, RFC 3339 (default: now)")
 	fs.Uint64Var(&f.seed, "seed", 0, "seed that policies see")
 	fs.StringVar(&f.prefer, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.minValues, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
 	fs.BoolVar(&f.consolidate, "consolidate", false, "also decide which running nodes would be removed or replaced")
 	fs.StringVarP(&f.output, "output", "o", "table", "table or json")
+	completeFlag(c, "output", "table", "json")
+	completeFlag(c, "preference-policy", "Respect", "Ignore")
+	completeFlag(c, "min-values-policy", "Strict", "BestEffort")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
 	return c
 }

@@ -65,6 +65,7 @@ func snapshotCommand(ctx context.Context) *cobra.Command {
 	fs.StringVar(&f.Cluster, "cluster-name", "", "name of the cluster, for the record")
 	fs.StringVar(&f.Catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.Region, "region", "", "region of the embedded catalogue (default: the one the nodes are in, else us-east-1)")
+	completeRegions(c)
 	fs.StringVar(&f.PreferencePolicy, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.MinValuesPolicy, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
 	fs.BoolVar(&f.Anonymize, "anonymize", false, "replace names")

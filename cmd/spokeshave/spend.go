@@ -109,6 +109,7 @@ func spendCommand(ctx context.Context) *cobra.Command {
 	}
 	outputFlag(c, &output, "table", "json")
 	c.Flags().StringVar(&by, "by", "namespace", "what each line is: "+strings.Join(spending.Ways(), ", "))
+	completeFlag(c, "by", spending.Ways()...)
 	f.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if !slices.Contains(spending.Ways(), by) {

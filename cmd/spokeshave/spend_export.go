@@ -57,6 +57,7 @@ func spendExportCommand(ctx context.Context) *cobra.Command {
 	f.add(c)
 	fs := c.Flags()
 	fs.StringVar(&f.format, "format", "focus", "the specification that rows follow: focus")
+	completeFlag(c, "format", "focus")
 	fs.StringVar(&f.out, "out", "", "file to write (default: standard output)")
 	fs.StringVar(&f.of.ID, "billing-account", unknownAccount, "BillingAccountId of all rows: the AWS account that pays")
 	fs.StringVar(&f.of.Region, "region", "", "RegionId of all rows (default: null)")

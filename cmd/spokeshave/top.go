@@ -55,10 +55,12 @@ func topCommand(ctx context.Context) *cobra.Command {
 	fs := c.Flags()
 	fs.StringVar(&f.pool, "nodepool", "", "only nodes of this NodePool")
 	fs.StringVar(&f.order, "sort", "price", "what comes first: the highest price or age, the least requested cpu or memory, or by name: "+strings.Join(top.Orders(), ", "))
+	completeFlag(c, "sort", top.Orders()...)
 	fs.DurationVarP(&f.watch, "watch", "w", 0, "show it anew after this time, until Ctrl-C")
 	fs.Lookup("watch").NoOptDefVal = "5s"
 	fs.StringVar(&f.Catalog, "catalog", "", "catalogue file, as spokeshave catalog export writes it")
 	fs.StringVar(&f.Region, "region", "", "region of the embedded catalogue (default: the one the nodes are in, else us-east-1)")
+	completeRegions(c)
 	f.Namespace = author.Namespace
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 { // the interval of --watch, which needs none

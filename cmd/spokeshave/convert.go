@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -88,9 +89,10 @@ func (f *convertFlags) run(c *cobra.Command) error {
 	if len(needed) == 0 {
 		return nil
 	}
-	text := "convert: before you apply the manifests there is something to do, which a comment above the NodePool says as well:"
+	var text strings.Builder
+	text.WriteString("convert: before you apply the manifests there is something to do, which a comment above the NodePool says as well:")
 	for _, n := range needed {
-		text += fmt.Sprintf("\n  NodePool %s: %s: %s", n.NodePool, n.Field, n.Text)
+		fmt.Fprintf(&text, "\n  NodePool %s: %s: %s", n.NodePool, n.Field, n.Text)
 	}
-	return &exitError{exitUnscheduled, errors.New(text)}
+	return &exitError{exitUnscheduled, errors.New(text.String())}
 }

@@ -24,10 +24,14 @@ func TestNamespaceCap(t *testing.T) {
 		message string
 	}{
 		"room for all": {reason: "eight pods of a quarter of a 0.20 $/h node fit under 0.41", usd: 0.41},
-		"room for three": {reason: "each pod's share costs 0.05 $/h at worst", usd: 0.16, waiting: 5,
-			message: "policy shop-budget caps namespace shop at 0.16 $/h, which leaves 0.1600 $/h, of which pods before it take 0.1350 $/h; the pod's share of a new node costs 0.0450 $/h"},
-		"no room": {reason: "nothing of the namespace is launched for", usd: 0, waiting: 8,
-			message: "policy shop-budget caps namespace shop at 0.00 $/h, which leaves 0.0000 $/h; the pod's share of a new node costs 0.0450 $/h"},
+		"room for three": {
+			reason: "each pod's share costs 0.05 $/h at worst", usd: 0.16, waiting: 5,
+			message: "policy shop-budget caps namespace shop at 0.16 $/h, which leaves 0.1600 $/h, of which pods before it take 0.1350 $/h; the pod's share of a new node costs 0.0450 $/h",
+		},
+		"no room": {
+			reason: "nothing of the namespace is launched for", usd: 0, waiting: 8,
+			message: "policy shop-budget caps namespace shop at 0.00 $/h, which leaves 0.0000 $/h; the pod's share of a new node costs 0.0450 $/h",
+		},
 		"some of it is used": {reason: "what runs counts by its share: half of a 0.20 $/h node", usd: 0.26, running: 200_000, waiting: 5},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,7 @@ func TestUnknownSettings(t *testing.T) {
 		reason, rule, config string
 		want                 []string
 	}{
-		"misspelt": {"the cap is none", `cap["cluster"] := {"hourly_usd": data.config.hourly}`, `{"hourlyUSD": 10}`,
-			[]string{"p.rego:2:34: data.config.hourly is undefined: the configuration has no hourly"}},
+		"misspelt":       {"the cap is none", `cap["cluster"] := {"hourly_usd": data.config.hourly}`, `{"hourlyUSD": 10}`, []string{"p.rego:2:34: data.config.hourly is undefined: the configuration has no hourly"}},
 		"known":          {"it has a value", `cap["cluster"] := {"hourly_usd": data.config.hourlyUSD}`, `{"hourlyUSD": 10}`, nil},
 		"with a default": {"the policy says what holds without it", `cap["cluster"] := {"hourly_usd": object.get(data.config, "hourly", 5)}`, `{"hourlyUSD": 10}`, nil},
 		"below a name":   {"names of a map are the user's", `cap["cluster"] := {"hourly_usd": data.config.caps.cluster}`, `{"caps": {}}`, nil},

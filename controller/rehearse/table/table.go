@@ -140,7 +140,7 @@ func (g grid) widths(prose bool) []int { //nolint:revive // a fact about the tab
 
 // omit leaves out columns, one after the other, until the others fit into a line with cells
 // of legible width.
-func (g grid) omit(line int, spare []string, prose bool) { //nolint:revive // a fact about the table
+func (g grid) omit(line int, spare []string, prose bool) {
 	for _, heading := range spare {
 		sum := 0
 		for _, w := range g.widths(prose) {
@@ -163,7 +163,7 @@ func (g grid) omit(line int, spare []string, prose bool) { //nolint:revive // a 
 
 // shorten shortens cells until lines have at most so many characters, or no column is wider
 // than narrow.
-func (g grid) shorten(line int, prose bool) { //nolint:revive // a fact about the table
+func (g grid) shorten(line int, prose bool) {
 	most := shrunk(g.widths(prose), line)
 	for _, cells := range g {
 		if len(cells) < 2 {

@@ -176,18 +176,5 @@ func (s *Stack) connect(ctx context.Context) error {
 // Stop ends everything.
 func (s *Stack) Stop() error { return s.Cluster.Stop() }
 
-// step announces work on the log and returns what to call when it is done.
-func (s *Stack) step(what string) func(error) {
-	start := now()
-	s.say("%s …", what)
-	return func(err error) {
-		outcome := ""
-		if err != nil {
-			outcome = "  failed"
-		}
-		s.say("  %s%s\n", since(start), outcome)
-	}
-}
-
 // say writes progress; nobody's work depends on its being read.
 func (s *Stack) say(format string, args ...any) { _, _ = fmt.Fprintf(s.opts.Log, format, args...) }

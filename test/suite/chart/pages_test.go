@@ -124,7 +124,7 @@ func (h helm) rendersCommand(t *testing.T, command string) {
 	t.Helper()
 	file := values(t, "settings: {clusterName: shop}\n")
 	release := stamped(t)
-	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave-crds --version $VERSION", crdsDir, "oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "oci://HOST/PATH/charts/spokeshave", release, "=NAME", "=shop", "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
+	command = strings.NewReplacer("oci://$REGISTRY/charts/spokeshave-crds --version $VERSION", crdsDir, "oci://$REGISTRY/charts/spokeshave --version $VERSION", release, "oci://HOST/PATH/charts/spokeshave", release, "oci://127.0.0.1:5000/spokeshave/charts/spokeshave --version 0.0.1-rc.1 --plain-http", release, "=NAME", "=shop", "$TAG", "v9", "$CLUSTER", "shop", "$CHART", chartDir, "charts/spokeshave", chartDir, "$REGISTRY", "registry.example", "$ACCOUNT", "111122223333",
 		"--values values.yaml", "--values "+file, "--reset-then-reuse-values", "--values "+file, "--reuse-values", "--values "+file+" --set controller.image.repository=registry.example/controller", "helm install", "template", "helm upgrade", "template").Replace(command)
 	args := words(command)
 	if slices.Contains(args, crdsDir) {

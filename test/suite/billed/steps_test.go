@@ -15,6 +15,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/test/kit/eventually"
 )
 
@@ -22,7 +23,7 @@ func quantity(text string) resource.Quantity { return resource.MustParse(text) }
 
 func (w *billedCluster) snapshot(t *testing.T) *model.Snapshot {
 	t.Helper()
-	view, err := w.view.Snapshot(t.Context())
+	view, err := w.view.Snapshot(t.Context(), lower.Rollout{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +58,7 @@ func (w *billedCluster) wantLeft(t *testing.T, when string, limit, want model.Pr
 // launch makes the decision's claims, and waits until the watches show them.
 func (w *billedCluster) launch(t *testing.T, d *decide.Decision) {
 	t.Helper()
-	view, err := w.view.Snapshot(t.Context())
+	view, err := w.view.Snapshot(t.Context(), lower.Rollout{})
 	if err != nil {
 		t.Fatal(err)
 	}

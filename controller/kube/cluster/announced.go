@@ -75,8 +75,9 @@ const startingFor = 2 * time.Minute
 
 // Starting returns how many pods are wanted by owners that say how many they will have and
 // have yet to create the first of them: a burst goes on. Those in came, of which pods have
-// come since the last snapshot, and those that were creating pods in it are known. It is for
-// one goroutine at a time.
+// come since the last snapshot, and those that had pods in it are known, whatever their status
+// says: a ReplicaSet's counts its first pod when all have been created. It is for one
+// goroutine at a time.
 func (c *Cluster) Starting(came map[types.UID]bool) int {
 	known := map[types.UID]bool{}
 	if creating := c.creating.Load(); creating != nil {
@@ -98,7 +99,7 @@ func (c *Cluster) Starting(came map[types.UID]bool) int {
 				at = now
 			}
 			since[uid] = at
-			if !came[uid] && !known[uid] && now.Sub(at) < startingFor {
+			if !came[uid] && !known[uid] && !c.held[uid] && now.Sub(at) < startingFor {
 				sum += wants
 			}
 		}

@@ -62,6 +62,8 @@ type Cluster struct {
 	specCache lower.SpecCache
 	// creating are the owners that were creating pods in the last snapshot, by UID.
 	creating atomic.Pointer[map[types.UID]bool]
+	// held are those of which the pods waited for other owners' ([lower.Rollout]).
+	held map[types.UID]bool
 	// starting are the owners that had yet to create a pod when [Cluster.Starting] last
 	// looked, and when it first saw each of them so.
 	starting map[types.UID]time.Time

@@ -81,9 +81,12 @@ func (c *Cluster) Snapshot(ctx context.Context, rollout lower.Rollout) (*View, e
 		Adopt:           view.Announced.adopt,
 		Withdraw:        view.Announced.withdraw,
 		LetIn:           c.cfg.Places.Of,
-		Announces:       func(owners map[types.UID]bool) { c.creating.Store(&owners) },
-		Rollout:         rollout,
-		Catalogs:        catalogs,
+		Announces: func(owners, held map[types.UID]bool) {
+			c.creating.Store(&owners)
+			c.held = held
+		},
+		Rollout:  rollout,
+		Catalogs: catalogs,
 		ClassReady: func(name string) (bool, string) {
 			if why := broken[name]; why != "" {
 				return false, why

@@ -57,8 +57,8 @@ func TestRollout(t *testing.T) {
 			in.Time, in.Live, in.Pods = announcingAt, true, tc.pods
 			in.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
 			in.Rollout = Rollout{Beginning: tc.beginning, Limit: time.Minute}
-			var expected map[types.UID]bool
-			in.Announces = func(owners map[types.UID]bool) { expected = owners }
+			var expected, waiting map[types.UID]bool
+			in.Announces = func(owners, held map[types.UID]bool) { expected, waiting = owners, held }
 			s, _ := Build(in)
 			held := 0
 			for i := range s.Pods {
@@ -77,8 +77,8 @@ func TestRollout(t *testing.T) {
 			if held != tc.held {
 				t.Errorf("%s: %d of %d pods wait, want %d", tc.reason, held, len(s.Pods), tc.held)
 			}
-			if held > 0 && len(expected) > 0 {
-				t.Errorf("%v count as announced, and wait: the next of their pods would open no batch", expected)
+			if held > 0 && (len(expected) > 0 || len(waiting) != 1) {
+				t.Errorf("%v count as announced and %v as held, want one that is held: the next of its pods opens a batch", expected, waiting)
 			}
 		})
 	}

@@ -48,7 +48,7 @@ func change(code model.ReasonCode) string {
 	case model.HeldBack:
 		return "what the message names; the pod is tried again by itself"
 	case model.WaitsForRollout:
-		return "nothing; --batch-rollout-duration says how long it may take"
+		return "nothing; --batch-rollout-duration says how long it may take, and 0 that nothing waits"
 	case model.CeilingReached:
 		return "a higher cap, or less spend under it"
 	}

@@ -192,7 +192,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--batch-rollout-duration=60s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--interval=10s", "--journal-memory=32Mi",
+		"--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--batch-rollout-duration=0s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--interval=10s", "--journal-memory=32Mi",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
@@ -210,7 +210,7 @@ settings:
   clusterEndpoint: https://api.example.com
   batchIdleDuration: 2s
   batchMaxDuration: 1m30s
-  batchRolloutDuration: 0s
+  batchRolloutDuration: 1m
   breakerPercent: 20
   interval: 30s
   workers: 50
@@ -224,7 +224,7 @@ settings:
   karpenterLease: {namespace: karpenter, name: other}
 policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], pluginScopes: {team-a: {nodePools: [team-a-*], hooks: [rank]}}, regoEvaluator: opa, regoMemory: 1Gi, wasmMemory: 512Mi}
 `, []string{
-			"--ami-refresh-interval=1m", "--announced-pods=false", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--batch-rollout-duration=0s", "--breaker-percent=20",
+			"--ami-refresh-interval=1m", "--announced-pods=false", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--batch-rollout-duration=1m", "--breaker-percent=20",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091", "--interval=30s", "--journal-memory=64Mi",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
 			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",

@@ -83,6 +83,7 @@ func backtestCommand(ctx context.Context) *cobra.Command {
 	fs.Float64Var(&f.Run.Market.Interruptions, "spot-interruptions", 1, "multiplies the catalogue's interruption rates; negative for none")
 	fs.StringVar(&f.PreferencePolicy, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.MinValuesPolicy, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
+	moveCostFlag(fs, &f.MoveCost)
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		err := f.run(ctx, c)

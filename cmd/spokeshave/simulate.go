@@ -62,6 +62,7 @@ type simulateFlags struct {
 	seed      uint64
 	prefer    string
 	minValues string
+	moveCost  *float64
 	// consolidate also decides about running nodes.
 	consolidate bool
 	output      string
@@ -93,6 +94,7 @@ func simulateCommand(ctx context.Context) *cobra.Command {
 	fs.Uint64Var(&f.seed, "seed", 0, "seed that policies see")
 	fs.StringVar(&f.prefer, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.minValues, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
+	moveCostFlag(fs, &f.moveCost)
 	fs.BoolVar(&f.consolidate, "consolidate", false, "also decide which running nodes would be removed or replaced")
 	fs.StringVarP(&f.output, "output", "o", "table", "table or json")
 	completeFlag(c, "output", "table", "json")
@@ -107,10 +109,10 @@ func (f *simulateFlags) config() (simulate.Config, error) {
 	start := watch.Now()
 	cfg := simulate.Config{
 		Manifests: f.manifests, Policies: f.policies, Catalog: f.catalog, Region: f.region,
-		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues, Consolidate: f.consolidate,
+		PreferencePolicy: f.prefer, MinValuesPolicy: f.minValues, MoveCost: f.moveCost, Consolidate: f.consolidate,
 		Time: start.UTC(), Seed: f.seed, Reseed: f.given("seed"), Elapsed: func() time.Duration { return watch.Since(start) },
 	}
-	for _, flag := range []string{"time", "preference-policy", "min-values-policy"} {
+	for _, flag := range []string{"time", "preference-policy", "min-values-policy", "move-cost"} {
 		if f.given(flag) {
 			cfg.Asked = append(cfg.Asked, "--"+flag)
 		}

@@ -68,6 +68,7 @@ func snapshotCommand(ctx context.Context) *cobra.Command {
 	completeRegions(c)
 	fs.StringVar(&f.PreferencePolicy, "preference-policy", "Respect", "Respect or Ignore pods' preferences, as the controller's setting")
 	fs.StringVar(&f.MinValuesPolicy, "min-values-policy", "Strict", "Strict or BestEffort, as the controller's setting")
+	moveCostFlag(fs, &f.MoveCost)
 	fs.BoolVar(&f.Anonymize, "anonymize", false, "replace names")
 	fs.BoolVarP(&f.quiet, "quiet", "q", false, "no warnings on standard error")
 	c.RunE = func(c *cobra.Command, _ []string) error {

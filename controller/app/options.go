@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/app/setting"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/policy/isolate"
@@ -77,7 +79,9 @@ type Options struct {
 
 	PreferencePolicy string
 	MinValuesPolicy  string
-	Gates            FeatureGates
+	// MoveCost is in USD/hour for each pod.
+	MoveCost float64
+	Gates    FeatureGates
 
 	// BreakerPercent is the largest share of nodes, 0 to 100, that garbage collection,
 	// overdue expiry and drift that no change explains may end without being asked for.
@@ -163,6 +167,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")
 	fs.StringVar(&o.MinValuesPolicy, "min-values-policy", lower.MinValuesStrict, "Strict, or BestEffort: launch with fewer values than a NodePool's minValues where there are no more")
+	fs.Float64Var(&o.MoveCost, "move-cost", model.DefaultMoveCost.USD(), "what consolidation has to save for each pod that it moves, in US dollars an hour: pods count more or less by their priority, their deletion cost and the time that they take to start; the annotation "+karpv1.AnnotationMoveCost+" of a NodePool takes its place; 0 moves pods for any saving")
 	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas: NodeRepair, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity; NodeOverlay and CapacityBuffer have no effect")
 	fs.IntVar(&o.BreakerPercent, "breaker-percent", 10, "largest share of nodes, in per cent, that may go at once because they have no NodeClaim, or have expired or drifted without a change that explains it; more stop and ask")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
@@ -220,7 +225,7 @@ func (o *Options) Validate() error {
 	if o.BatchRollout < 0 {
 		errs = append(errs, fmt.Errorf("--batch-rollout-duration %s: must not be negative; 0 lets nothing wait", o.BatchRollout))
 	}
-	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy); err != nil {
+	if _, err := lower.Settings(o.PreferencePolicy, o.MinValuesPolicy, &o.MoveCost); err != nil {
 		errs = append(errs, err)
 	}
 	if o.RegoEvaluator != RegoCompiled && o.RegoEvaluator != RegoOPA {

@@ -114,7 +114,7 @@ func (p *components) wire(ctx context.Context) error {
 
 // loop adds the policies and the decision loop.
 func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
-	settings, err := lower.Settings(p.options.PreferencePolicy, p.options.MinValuesPolicy)
+	settings, err := lower.Settings(p.options.PreferencePolicy, p.options.MinValuesPolicy, &p.options.MoveCost)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // Sizes in bytes of the records of the consolidate hook.
 const (
-	CandidateStride      = 120
+	CandidateStride      = 128
 	ConsolidateOutStride = 24
 )
 
@@ -36,7 +36,8 @@ const (
 // Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
 // that belong to a Job. SinceDisruption is the time since a node of the
 // NodePool last began to go, -1 if none did within the hour; PoolEvictions and
-// ClusterEvictions count the pods that such nodes had within the hour.
+// ClusterEvictions count the pods that such nodes had within the hour. MoveCost is
+// what the moves of the node's pods have to save.
 type CandidateRow struct {
 	Price             float64
 	Savings           float64
@@ -63,6 +64,7 @@ type CandidateRow struct {
 	SinceDisruption   float64 // seconds
 	PoolEvictions     uint32
 	ClusterEvictions  uint32
+	MoveCost          float64
 }
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
@@ -91,6 +93,7 @@ func (r *CandidateRow) Put(b []byte) {
 	putFloat(b[104:], r.SinceDisruption)
 	binary.LittleEndian.PutUint32(b[112:], r.PoolEvictions)
 	binary.LittleEndian.PutUint32(b[116:], r.ClusterEvictions)
+	putFloat(b[120:], r.MoveCost)
 }
 
 // Get reads the row from b, which must have CandidateStride bytes.
@@ -110,6 +113,7 @@ func (r *CandidateRow) Get(b []byte) {
 	r.SinceDisruption = float(b[104:])
 	r.PoolEvictions = binary.LittleEndian.Uint32(b[112:])
 	r.ClusterEvictions = binary.LittleEndian.Uint32(b[116:])
+	r.MoveCost = float(b[120:])
 }
 
 // Put writes the answer to b, which must have ConsolidateOutStride bytes.

@@ -11,7 +11,7 @@
 #define SS_CEILING_MONTHLY 2
 #define SS_CEILING_SOFT 4
 #define SS_CEILING_DENY 8
-#define SS_CANDIDATE_STRIDE 120
+#define SS_CANDIDATE_STRIDE 128
 #define SS_CONSOLIDATE_OUT_STRIDE 24
 #define SS_METHOD_UNKNOWN 0
 #define SS_METHOD_EMPTY 1
@@ -103,7 +103,8 @@ _Static_assert(sizeof(ss_ceiling_out) == 24, "wire size");
 // Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
 // that belong to a Job. SinceDisruption is the time since a node of the
 // NodePool last began to go, -1 if none did within the hour; PoolEvictions and
-// ClusterEvictions count the pods that such nodes had within the hour.
+// ClusterEvictions count the pods that such nodes had within the hour. MoveCost
+// is what the moves of the node's pods have to save.
 typedef struct {
   double price;
   double savings;
@@ -130,8 +131,9 @@ typedef struct {
   double since_disruption; // seconds
   uint32_t pool_evictions;
   uint32_t cluster_evictions;
+  double move_cost;
 } ss_candidate;
-_Static_assert(sizeof(ss_candidate) == 120, "wire size");
+_Static_assert(sizeof(ss_candidate) == 128, "wire size");
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
 // decision's time, Cost is added to the disruption cost.

@@ -263,7 +263,7 @@ func candidates() []policy.Candidate {
 			Method: [...]string{"Empty", "Underutilized", "Drifted", "Expired"}[i%4], Action: [...]string{"delete", "replace"}[i%2],
 			Price: 0.1 * float64(i), Savings: 0.05 * float64(i), AgeSeconds: 100 * float64(i), IdleSeconds: 3.5,
 			CPUUtilisation: 0.25, MemoryUtilisation: 0.125, Cost: float64(i % 2), Pods: i,
-			JobPods: i / 2, SinceDisruption: float64(i) - 1, PoolEvictions: 3, ClusterEvictions: 5 + i,
+			JobPods: i / 2, SinceDisruption: float64(i) - 1, PoolEvictions: 3, ClusterEvictions: 5 + i, MoveCost: 0.0625 * float64(i),
 			PoolTags: map[string]string{"why": "young"},
 		}
 		if i%3 > 0 {

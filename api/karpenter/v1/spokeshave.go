@@ -53,6 +53,11 @@ const (
 	AnnotationReplaces = Domain + "/replaces"
 )
 
+// AnnotationMoveCost is, on a NodePool, what the move of one of its nodes' pods costs, in US
+// dollars an hour: consolidation has to save more. It takes the place of the controller's
+// setting.
+const AnnotationMoveCost = Domain + "/move-cost"
+
 // AnnotationSuspendedUntil is, on the ConfigMap of a policy, the RFC 3339 time until
 // which the policy is not asked, at most 24 hours ahead.
 const AnnotationSuspendedUntil = Domain + "/suspended-until"

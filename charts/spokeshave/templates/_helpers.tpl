@@ -217,6 +217,7 @@ defaults in the binary.
 {{- end }}
 - --preference-policy={{ $s.preferencePolicy }}
 - --min-values-policy={{ $s.minValuesPolicy }}
+- --move-cost={{ $s.moveCost }}
 - --feature-gates=NodeRepair={{ $s.featureGates.nodeRepair }},ReservedCapacity={{ $s.featureGates.reservedCapacity }},SpotToSpotConsolidation={{ $s.featureGates.spotToSpotConsolidation }},StaticCapacity={{ $s.featureGates.staticCapacity }}
   {{- if $s.featureGates.nodeOverlay }},NodeOverlay=true{{ end }}
   {{- if $s.featureGates.capacityBuffer }},CapacityBuffer=true{{ end }}

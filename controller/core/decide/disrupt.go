@@ -235,7 +235,7 @@ func (j *disrupter) candidate(o option, action string, saves float64) policy.Can
 		Price: n.Price.USD(), Savings: saves, Pods: len(j.survey.Moving(o.node)),
 		AgeSeconds: age, IdleSeconds: j.survey.Idle(o.node).Seconds(),
 		CPUUtilisation: j.survey.Used(o.node, model.CPU), MemoryUtilisation: j.survey.Used(o.node, model.Memory),
-		Cost: o.cost,
+		Cost: o.cost, MoveCost: j.survey.MoveCost(o.node),
 	}
 }
 

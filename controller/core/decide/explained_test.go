@@ -66,6 +66,12 @@ func TestExplained(t *testing.T) {
 		"balanced": {reason: "too little for the disruption", change: func(s *model.Snapshot) {
 			s.Pools[0].Disruption.Policy, s.Nodes[0].Price = "Balanced", 100_000_000
 		}, node: "large", want: "too little for the disruption", kind: disrupt.SavingTooSmall},
+		"moves": {reason: "what its pods' moves cost", change: func(s *model.Snapshot) {
+			s.Settings.MoveCost = model.PriceOf(100)
+		}, node: "large", want: "moving 1 pod costs 100.0000 $/h: not worth it", kind: disrupt.SavingTooSmall},
+		"moves, of the pool": {reason: "what the pool says of them", change: func(s *model.Snapshot) {
+			s.Pools[0].Disruption.MoveCost = new(model.PriceOf(50))
+		}, node: "large", want: "moving 1 pod costs 50.0000 $/h: not worth it", kind: disrupt.SavingTooSmall},
 		"nothing won": {reason: "the price", change: func(s *model.Snapshot) { s.Nodes[1].Price = 1000 }, node: "large", want: "no cheaper place", kind: disrupt.NoSaving},
 		"pod budget": {reason: "a PodDisruptionBudget", change: func(s *model.Snapshot) {
 			s.Budgets = []model.PodBudget{{Namespace: "shop", Name: "b", Selector: model.PodSelector{Namespaces: []string{"shop"}}}}

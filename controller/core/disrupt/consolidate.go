@@ -12,9 +12,9 @@ type consolidator struct{ projection *Projection }
 // validated returns the consolidation as it may be proposed, or nil and the reason
 // against it. A plan that works only with a tight packing is given more nodes, or
 // one large node in place of several, as long as it still saves.
-func (c *consolidator) validated(p *Proposal) (sound *Proposal, why string) {
-	if !saves(p) {
-		return nil, nothingCheaper
+func (c *consolidator) validated(p *Proposal) (sound *Proposal, why Finding) {
+	if !pays(p) {
+		return nil, c.tooLittle(p)
 	}
 	if left := c.unplacedInSomeOrder(p); len(left) > 0 {
 		wide, one := c.withRoomForAnyOrder(p, left), c.withLargeNodesOnly(p)
@@ -22,17 +22,25 @@ func (c *consolidator) validated(p *Proposal) (sound *Proposal, why string) {
 			p, one = one, wide
 		}
 		if why := c.rejection(p); why != "" {
-			return nil, why
+			return nil, Finding{NoSaving, why}
 		}
 		if p.Sim.Widened && one != nil && c.rejection(one) == "" {
 			c.addFallback(p, one)
 		}
-		return p, ""
+		return p, Finding{}
 	}
 	if why := c.rejection(p); why != "" {
-		return nil, why
+		return nil, Finding{NoSaving, why}
 	}
-	return p, ""
+	return p, Finding{}
+}
+
+// tooLittle returns why a proposal that does not pay is not made.
+func (c *consolidator) tooLittle(p *Proposal) Finding {
+	if p.Saves() <= p.Removed*roundingShare {
+		return Finding{NoSaving, nothingCheaper}
+	}
+	return Finding{SavingTooSmall, c.projection.notWorthMoving("", p.Saves(), p.Nodes)}
 }
 
 // addFallback appends other to the alternatives of p when p was widened. Either may
@@ -55,7 +63,7 @@ func (c *consolidator) addFallback(p, other *Proposal) {
 func (c *consolidator) rejection(p *Proposal) string {
 	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
 	switch {
-	case !saves(p):
+	case !pays(p):
 		return ReasonUncertain
 	case replaces && !c.dropDearOptions(p):
 		return nothingCheaper
@@ -72,13 +80,14 @@ func (c *consolidator) rejection(p *Proposal) string {
 	return ""
 }
 
-func saves(p *Proposal) bool { return p != nil && p.Saves() > p.Removed*roundingShare }
+// pays reports whether the proposal saves more than its moves cost.
+func pays(p *Proposal) bool { return p != nil && p.Gain() > p.Removed*roundingShare }
 
 // dropDearOptions drops the options that would use up the saving: each replacement
-// may cost more than its best option by an equal share of the saving. It returns
+// may cost more than its best option by an equal share of the gain. It returns
 // false when a replacement has no option left.
 func (c *consolidator) dropDearOptions(p *Proposal) bool {
-	slack := p.Saves() / float64(len(p.Sim.Plan.Nodes))
+	slack := p.Gain() / float64(len(p.Sim.Plan.Nodes))
 	for i := range p.Sim.Plan.Nodes {
 		n := &p.Sim.Plan.Nodes[i]
 		limit := n.Options[0].Effective + slack

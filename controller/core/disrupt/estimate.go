@@ -13,10 +13,14 @@ func (x *search) promising(open []Option) []Option {
 		moves, lost := r.placeBestFit(x.projection.survey.moving[o.Node])
 		r.undo(moves)
 		r.include(o.Node)
-		o.gain = o.price - bound(r, unit, lost)
+		saves := o.price - bound(r, unit, lost)
+		o.gain = saves - x.projection.survey.MoveCost(o.Node)
 		o.worth = o.gain / (1 + o.Cost)
-		if o.gain > o.price*roundingShare {
+		switch {
+		case o.gain > o.price*roundingShare:
 			out = append(out, o)
+		case saves > o.price*roundingShare:
+			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.notWorthMoving("at most ", saves, []int32{o.Node}))
 		}
 	}
 	byWorth(out)

@@ -12,10 +12,10 @@ import (
 const maxWidenings = 3
 
 // withRoomForAnyOrder adds nodes to the proposal until the pods fit in every tried
-// order. It returns nil when the result saves nothing.
+// order. It returns nil when the result does not pay.
 func (c *consolidator) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal {
 	for range maxWidenings {
-		if p = c.withExtraNodes(p, left); !saves(p) {
+		if p = c.withExtraNodes(p, left); !pays(p) {
 			return nil
 		}
 		if left = c.unplacedInSomeOrder(p); len(left) == 0 {
@@ -29,7 +29,7 @@ func (c *consolidator) withRoomForAnyOrder(p *Proposal, left []int32) *Proposal 
 // large enough for all the pods that need new nodes. The scheduler can then place
 // these pods on the new nodes in any order. Where only one node is new, it is large enough
 // for all the pods that move, since any of them may come to it. It returns nil when there is
-// no such variant that saves.
+// no such variant that pays.
 func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
 	snap, plan := &c.projection.snap, &p.Sim.Plan
 	var pods []int32
@@ -60,7 +60,7 @@ func (c *consolidator) withLargeNodesOnly(p *Proposal) *Proposal {
 		return nil
 	}
 	out := c.projection.propose(p.Method, p.Nodes, c.projection.solve(&in))
-	if len(out.Sim.Plan.Unplaced) > 0 || !saves(out) {
+	if len(out.Sim.Plan.Unplaced) > 0 || !pays(out) {
 		return nil
 	}
 	if left := c.unplacedInSomeOrder(out); len(left) > 0 {

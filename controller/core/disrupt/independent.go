@@ -14,20 +14,20 @@ import (
 // holds a copy of the cluster; it is computed again when it is started, in the projection
 // with everything that was started before.
 type prospect struct {
-	saves, score float64
-	parts        []independentPart
+	gain, score float64
+	parts       []independentPart
 }
 
 func (x *search) prospect(p *Proposal) *prospect {
-	return &prospect{saves: p.Saves(), score: p.Score(), parts: x.independentParts(p)}
+	return &prospect{gain: p.Gain(), score: p.Score(), parts: x.independentParts(p)}
 }
 
-// partsBySaving returns the nodes of each independent part, those with the largest saving
-// first. From the most-th part on, the rest are joined into one. Parts that save
+// partsByGain returns the nodes of each independent part, those with the largest gain
+// first. From the most-th part on, the rest are joined into one. Parts that gain
 // nothing are left out.
-func (f *prospect) partsBySaving(most int) [][]int32 {
-	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.saves() <= x.removed*roundingShare })
-	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.saves(), a.saves()) })
+func (f *prospect) partsByGain(most int) [][]int32 {
+	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.gain() <= x.removed*roundingShare })
+	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.gain(), a.gain()) })
 	var out [][]int32
 	for i := range parts {
 		if i < max(1, most) {
@@ -43,13 +43,14 @@ func (f *prospect) partsBySaving(most int) [][]int32 {
 }
 
 // independentPart is a part of a proposal: nodes to remove and the destinations that
-// only their pods go to. removed and added are effective costs in USD/hour.
+// only their pods go to. removed and added are effective costs and moves what the moves
+// have to save, all in USD/hour.
 type independentPart struct {
-	nodes          []int32
-	removed, added float64
+	nodes                 []int32
+	removed, added, moves float64
 }
 
-func (x independentPart) saves() float64 { return x.removed - x.added }
+func (x independentPart) gain() float64 { return x.removed - x.added - x.moves }
 
 // independentParts splits a proposal into independent parts, in the order of its nodes.
 // Nodes whose pods share a destination are in one part.
@@ -74,6 +75,7 @@ func (x *search) independentParts(p *Proposal) []independentPart {
 		to := &out[g.of[k]]
 		to.nodes = append(to.nodes, i)
 		to.removed += sc.prices[i].effective
+		to.moves += sc.survey.MoveCost(i)
 	}
 	for i := range plan.Nodes {
 		n := &plan.Nodes[i]

@@ -15,8 +15,8 @@ const (
 	// NoSaving means that removing the node saves nothing, or that its NodePool's
 	// settings exclude it.
 	NoSaving
-	// SavingTooSmall means that the saving is too small for the disruption under
-	// consolidationPolicy Balanced.
+	// SavingTooSmall means that the saving is too small for what the moves of the pods cost, or
+	// for the disruption under consolidationPolicy Balanced.
 	SavingTooSmall
 )
 

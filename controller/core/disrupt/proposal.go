@@ -13,8 +13,9 @@ type Proposal struct {
 	// of the billed prices.
 	Removed, Added float64
 	Savings        model.Price
-	// Cost is the disruption cost of the nodes, see Survey.Cost.
-	Cost float64
+	// Cost is the disruption cost of the nodes, see Survey.Cost, and MoveCost what the moves of
+	// their pods have to save in USD/hour, see Survey.MoveCost.
+	Cost, MoveCost float64
 	// Instead is another proposal for the same nodes that saves less; nil for none.
 	// It is used when the plan of a widened proposal (Simulation.Widened) violates a
 	// constraint.
@@ -24,8 +25,11 @@ type Proposal struct {
 // Saves returns the saving in effective cost, in USD/hour.
 func (p *Proposal) Saves() float64 { return p.Removed - p.Added }
 
-// Score returns the saving per unit of disruption cost.
-func (p *Proposal) Score() float64 { return p.Saves() / (1 + p.Cost) }
+// Gain returns what the saving exceeds the cost of the moves by, in USD/hour.
+func (p *Proposal) Gain() float64 { return p.Saves() - p.MoveCost }
+
+// Score returns the gain per unit of disruption cost.
+func (p *Proposal) Score() float64 { return p.Gain() / (1 + p.Cost) }
 
 // Replace proposes to remove the nodes whether or not that saves money; nil when
 // their pods do not all find a place.
@@ -53,6 +57,7 @@ func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposa
 		p.Removed += sc.prices[i].effective
 		p.Savings += sc.prices[i].billed
 		p.Cost += sc.survey.Cost(i)
+		p.MoveCost += sc.survey.MoveCost(i)
 	}
 	for i := range sim.Plan.Nodes {
 		best := &sim.Plan.Nodes[i].Options[0]
@@ -68,7 +73,7 @@ func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposa
 const roundingShare = 1e-6
 
 // Consolidate proposes to remove the nodes if that lowers the cluster's effective
-// cost for every remaining option of the replacements and wherever the scheduler
+// cost by more than the moves of their pods cost, for every remaining option of the replacements and wherever the scheduler
 // places the pods; nil otherwise. It tries two placements of the pods and takes the
 // cheaper one.
 //
@@ -91,7 +96,7 @@ func (sc *Projection) Consolidate(nodes []int32) *Proposal {
 		c.addFallback(best, q)
 	}
 	if best == nil {
-		sc.record(nodes, NoSaving, why)
+		sc.record(nodes, why.Kind, why.Reason)
 	}
 	return best
 }

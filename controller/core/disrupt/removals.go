@@ -21,6 +21,10 @@ func (x *search) findRemovals(open []Option, tries int) *Proposal {
 			x.projection.record([]int32{o.Node}, SavingTooSmall, unworthy(o.price))
 			continue
 		}
+		if x.projection.survey.MoveCost(o.Node) >= o.price*(1-roundingShare) {
+			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.notWorthMoving("at most ", o.price, []int32{o.Node}))
+			continue
+		}
 		if budget[pool] <= 0 || takes[o.Node] {
 			continue
 		}

@@ -96,8 +96,8 @@ func (x *search) prefix(open []Option, size int) []int32 {
 	return out
 }
 
-// choose returns the prospect with the largest saving among those with at least half
-// of the best score. Of two with equal savings it returns the one with the higher
+// choose returns the prospect with the largest gain among those with at least half
+// of the best score. Of two with equal gains it returns the one with the higher
 // score.
 func choose(found []*prospect) *prospect {
 	var most *prospect
@@ -108,7 +108,7 @@ func choose(found []*prospect) *prospect {
 	for _, f := range found {
 		switch {
 		case f.score < score/2:
-		case most == nil, f.saves > most.saves*(1+roundingShare), f.saves >= most.saves*(1-roundingShare) && f.score > most.score:
+		case most == nil, f.gain > most.gain*(1+roundingShare), f.gain >= most.gain*(1-roundingShare) && f.score > most.score:
 			most = f
 		}
 	}

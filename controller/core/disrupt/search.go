@@ -29,7 +29,7 @@ type Option struct {
 	Wanted bool
 
 	price float64
-	// gain is an upper estimate of what removing the node saves. worth is gain, or
+	// gain is an upper estimate of what removing the node gains. worth is gain, or
 	// price before gain is known, per unit of disruption cost.
 	gain, worth float64
 }
@@ -84,7 +84,7 @@ func (x *search) consolidator() *consolidator { return &consolidator{x.projectio
 func (x *search) run(open []Option) int {
 	gone := x.findRemovals(open, x.effort.Deletes)
 	if gone != nil && x.effort.Replaces > 0 {
-		alone := &prospect{saves: gone.Saves(), score: gone.Score()} // it is one prospect without parts
+		alone := &prospect{gain: gone.Gain(), score: gone.Score()} // it is one prospect without parts
 		if f := choose(append(x.lowestCostPrefix(open, gone.Saves()), alone)); f != alone {
 			if begun := x.beginReplacements([]*prospect{f}); begun > 0 {
 				return begun
@@ -128,7 +128,7 @@ func (x *search) beginReplacements(found []*prospect) int {
 		if len(shares) == 0 {
 			f := choose(found)
 			found = slices.DeleteFunc(found, func(x *prospect) bool { return x == f })
-			shares = f.partsBySaving(starts - begun)
+			shares = f.partsByGain(starts - begun)
 			continue
 		}
 		p := x.consolidateBeside(shares[0], left)

@@ -46,4 +46,6 @@ type Disruption struct {
 	AllowedEmpty         int `json:"allowedEmpty"`
 	AllowedUnderutilized int `json:"allowedUnderutilized"`
 	AllowedDrifted       int `json:"allowedDrifted"`
+	// MoveCost takes the place of Settings.MoveCost; nil for none.
+	MoveCost *Price `json:"moveCost,omitempty"`
 }

@@ -111,7 +111,14 @@ type Settings struct {
 	SpotToSpot bool `json:"spotToSpot,omitempty"`
 	// StaticCapacity enables static pools (the feature gate of the same name).
 	StaticCapacity bool `json:"staticCapacity,omitempty"`
+	// MoveCost is what the move of a pod has to save per hour, unless its pool says
+	// otherwise. A pod counts as its disruption cost says.
+	MoveCost Price `json:"moveCost,omitempty"`
 }
+
+// DefaultMoveCost is the default of Settings.MoveCost. docs/measurements/consolidation.md
+// has the measurements.
+const DefaultMoveCost Price = 800
 
 // NodeCost returns what every node of a pool costs per hour besides its instance.
 func (s *Snapshot) NodeCost(pool int32) Price {

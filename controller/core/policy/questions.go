@@ -118,6 +118,8 @@ type Candidate struct {
 	SinceDisruption  float64 `yaml:"sinceDisruption"`
 	PoolEvictions    int     `yaml:"poolEvictions"`
 	ClusterEvictions int     `yaml:"clusterEvictions"`
+	// MoveCost is what the moves of the node's pods have to save, in USD/hour.
+	MoveCost float64 `yaml:"moveCost"`
 }
 
 // Verdict is a consolidate policy's answer about a candidate.

@@ -92,7 +92,7 @@ type Problem struct {
 // String is "path: message".
 func (p Problem) String() string { return p.Path + ": " + p.Message }
 
-// Problems lists what is wrong with a NodePool's spec. The API server rejects most of
+// Problems lists what is wrong with a NodePool's spec and its settings in annotations. The API server rejects most of
 // it at admission; manifests in files have not been through that.
 func Problems(np *karpv1.NodePool) []Problem {
 	var out []Problem
@@ -117,6 +117,9 @@ func Problems(np *karpv1.NodePool) []Problem {
 	}
 	if w := np.Spec.Weight; w != nil && (*w < 1 || *w > 100) {
 		out = append(out, Problem{"spec.weight", fmt.Sprintf("%d: want 1 to 100", *w)})
+	}
+	if _, err := moveCost(np); err != nil {
+		out = append(out, Problem{"metadata.annotations[" + karpv1.AnnotationMoveCost + "]", err.Error()})
 	}
 	if np.Spec.Template.Spec.NodeClassRef.Name == "" {
 		out = append(out, Problem{"spec.template.spec.nodeClassRef", "name must be set"})
@@ -161,7 +164,8 @@ func requirementProblem(r *karpv1.Requirement) string {
 func disruption(np *karpv1.NodePool) model.Disruption {
 	d := disruptionDefaulted(np)
 	after, ok := d.ConsolidateAfter.Duration()
-	return model.Disruption{ConsolidateAfter: after, Never: !ok, Policy: string(d.ConsolidationPolicy)}
+	cost, _ := moveCost(np) // Problems has its error
+	return model.Disruption{ConsolidateAfter: after, Never: !ok, Policy: string(d.ConsolidationPolicy), MoveCost: cost}
 }
 
 // disruptionDefaulted returns the pool's disruption settings with the defaults that the

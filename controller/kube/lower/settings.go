@@ -15,9 +15,16 @@ const (
 	MinValuesBestEffort = "BestEffort"
 )
 
-// Settings reads the two policies; an empty one is the default.
-func Settings(preference, minValues string) (model.Settings, error) {
-	var out model.Settings
+// Settings reads the two policies and what a move costs, in USD/hour; an empty policy and
+// nil are the defaults.
+func Settings(preference, minValues string, moveCost *float64) (model.Settings, error) {
+	out := model.Settings{MoveCost: model.DefaultMoveCost}
+	if moveCost != nil {
+		if err := checkMoveCost(*moveCost); err != nil {
+			return out, fmt.Errorf("move cost %w", err)
+		}
+		out.MoveCost = model.PriceOf(*moveCost)
+	}
 	switch preference {
 	case "", PreferenceRespect:
 	case PreferenceIgnore:

@@ -111,6 +111,7 @@ func candidateFields() []field[policy.Candidate] {
 		num("sinceDisruption", func(c *node) float64 { return c.SinceDisruption }),
 		num("poolEvictions", func(c *node) float64 { return float64(c.PoolEvictions) }),
 		num("clusterEvictions", func(c *node) float64 { return float64(c.ClusterEvictions) }),
+		num("moveCost", func(c *node) float64 { return c.MoveCost }),
 	}
 }
 

@@ -29,6 +29,7 @@ func (e *Encoder) Consolidate(in *policy.ConsolidateInput) (int, error) {
 			Method: method(c.Method), Action: action(c.Action), CapacityType: capacityName(c.CapacityType),
 			JobPods: clamp(c.JobPods), SinceDisruption: c.SinceDisruption,
 			PoolEvictions: clamp(c.PoolEvictions), ClusterEvictions: clamp(c.ClusterEvictions),
+			MoveCost: c.MoveCost,
 		}
 		row.LabelsFirst, row.LabelsCount = e.labels(c.Labels)
 		row.PoolLabelsFirst, row.PoolLabelsCount = e.labels(c.PoolTags)

@@ -121,7 +121,7 @@ func (d *Decoder) Consolidate() *policy.ConsolidateInput {
 			Price: r.Price, Savings: r.Savings, Pods: int(r.Pods), AgeSeconds: r.AgeSeconds, IdleSeconds: r.IdleSeconds,
 			CPUUtilisation: r.CPUUtilisation, MemoryUtilisation: r.MemoryUtilisation, Cost: r.Cost,
 			JobPods: int(r.JobPods), SinceDisruption: r.SinceDisruption,
-			PoolEvictions: int(r.PoolEvictions), ClusterEvictions: int(r.ClusterEvictions),
+			PoolEvictions: int(r.PoolEvictions), ClusterEvictions: int(r.ClusterEvictions), MoveCost: r.MoveCost,
 		}
 	}
 	return in

@@ -36,7 +36,9 @@ type Config struct {
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
 	PreferencePolicy, MinValuesPolicy string
-	Run                               backtest.Config
+	// MoveCost is the controller\'s setting, in USD/hour; nil for its default.
+	MoveCost *float64
+	Run      backtest.Config
 }
 
 // None names the set without policies.
@@ -89,7 +91,7 @@ func workload(cfg *Config) (*backtest.Workload, []scenario.Warning, error) {
 	if len(cfg.Manifests) == 0 {
 		return nil, nil, errors.New("no manifests: name a file or folder with NodePools with -f")
 	}
-	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy, cfg.MoveCost)
 	if err != nil {
 		return nil, nil, err
 	}

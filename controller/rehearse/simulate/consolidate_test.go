@@ -3,6 +3,7 @@ package simulate_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,40 @@ func TestConsolidateSnapshot(t *testing.T) {
 	}
 }
 
+// TestMoveCost: a simulation says of a node what the moves of its pods cost, and its manifests
+// or the setting say how much.
+func TestMoveCost(t *testing.T) {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		reason string
+		cost   *float64
+		moves  bool
+	}{
+		"default": {reason: "its pods are moved by default", moves: true},
+		"none":    {reason: "and where moves cost nothing", cost: new(0.0), moves: true},
+		"dear":    {reason: "the nodes do not cost as much as their pods' moves", cost: new(1.0)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, err := simulate.Run(t.Context(), simulate.Config{Manifests: []string{manifests}, Catalog: prices, Time: at, Consolidate: true, MoveCost: tc.cost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			moved := 0
+			for _, m := range result.Report.Consolidation.Moves {
+				if m.Method == "Underutilized" {
+					moved++
+				}
+			}
+			said := slices.ContainsFunc(result.Report.Consolidation.Kept, func(k scenario.ReportKept) bool {
+				return strings.Contains(k.Reason, "$/h could be saved, and moving") && strings.Contains(k.Reason, "not worth it")
+			})
+			if (moved > 0) != tc.moves || said == tc.moves {
+				t.Errorf("%s: %d moves, said: %t: %+v", tc.reason, moved, said, result.Report.Consolidation)
+			}
+		})
+	}
+}
+
 // take writes a snapshot of the manifests into a file.
 func take(t *testing.T, at time.Time, path string) {
 	t.Helper()
@@ -64,7 +99,7 @@ func take(t *testing.T, at time.Time, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := lower.Settings("", "")
+	settings, err := lower.Settings("", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

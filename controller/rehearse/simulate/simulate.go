@@ -43,6 +43,8 @@ type Config struct {
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty
 	// for its defaults.
 	PreferencePolicy, MinValuesPolicy string
+	// MoveCost is the controller\'s setting, in USD/hour; nil for its default.
+	MoveCost *float64
 	// Disrupt says to decide disruption too: which running nodes would be removed.
 	Disrupt bool
 	// Consolidate decides disruption too, and reports every running node, with the reason
@@ -64,7 +66,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Elapsed == nil {
 		cfg.Elapsed = func() time.Duration { return 0 }
 	}
-	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy, cfg.MoveCost)
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,8 @@ type Config struct {
 	// PreferencePolicy and MinValuesPolicy are the controller's settings; empty for its
 	// defaults.
 	PreferencePolicy, MinValuesPolicy string
+	// MoveCost is the controller\'s setting, in USD/hour; nil for its default.
+	MoveCost *float64
 	// Anonymize replaces names and leaves policies out.
 	Anonymize bool
 }
@@ -47,7 +49,7 @@ type Result struct {
 
 // Snapshot takes the snapshot.
 func Snapshot(ctx context.Context, cfg *Config) (*Result, error) {
-	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy)
+	settings, err := lower.Settings(cfg.PreferencePolicy, cfg.MinValuesPolicy, cfg.MoveCost)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ export const CEILING_HOURLY: u32 = 1;
 export const CEILING_MONTHLY: u32 = 2;
 export const CEILING_SOFT: u32 = 4;
 export const CEILING_DENY: u32 = 8;
-export const CANDIDATE_STRIDE: u32 = 120;
+export const CANDIDATE_STRIDE: u32 = 128;
 export const CONSOLIDATE_OUT_STRIDE: u32 = 24;
 export const METHOD_UNKNOWN: u32 = 0;
 export const METHOD_EMPTY: u32 = 1;
@@ -104,7 +104,8 @@ export class CeilingOut {
 // Node, Claim, Pool, Type and Zone are string ids. JobPods are the node's pods
 // that belong to a Job. SinceDisruption is the time since a node of the
 // NodePool last began to go, -1 if none did within the hour; PoolEvictions and
-// ClusterEvictions count the pods that such nodes had within the hour.
+// ClusterEvictions count the pods that such nodes had within the hour. MoveCost
+// is what the moves of the node's pods have to save.
 @unmanaged
 export class Candidate {
   price: f64;
@@ -132,6 +133,7 @@ export class Candidate {
   sinceDisruption: f64; // seconds
   poolEvictions: u32;
   clusterEvictions: u32;
+  moveCost: f64;
 }
 
 // ConsolidateOut is the answer for one candidate. HoldSeconds counts from the

@@ -14,7 +14,7 @@ type Candidate struct {
 	Node, NodePool, InstanceType, Zone, CapacityType, Method, Action string
 	Labels, PoolLabels                                               map[string]string
 	Price, Savings, AgeSeconds, IdleSeconds                          float64
-	CPUUtilisation, MemoryUtilisation, Cost                          float64
+	CPUUtilisation, MemoryUtilisation, Cost, MoveCost                float64
 	Pods, JobPods, PoolEvictions, ClusterEvictions                   int
 	// SinceDisruption is -1 for never.
 	SinceDisruption float64
@@ -45,7 +45,7 @@ func Consolidate(tb testing.TB, candidates []Candidate) []Permission {
 			Node: b.id(c.Node), Pool: b.id(c.NodePool), Type: b.id(c.InstanceType), Zone: b.id(c.Zone), Pods: uint32(c.Pods),
 			Method: methods[c.Method], Action: actions[c.Action], CapacityType: capacity(c.CapacityType),
 			JobPods: uint32(c.JobPods), SinceDisruption: c.SinceDisruption,
-			PoolEvictions: uint32(c.PoolEvictions), ClusterEvictions: uint32(c.ClusterEvictions),
+			PoolEvictions: uint32(c.PoolEvictions), ClusterEvictions: uint32(c.ClusterEvictions), MoveCost: c.MoveCost,
 		}
 		rows[i].LabelsFirst, rows[i].LabelsCount = b.labels(c.Labels)
 		rows[i].PoolLabelsFirst, rows[i].PoolLabelsCount = b.labels(c.PoolLabels)

@@ -7,7 +7,7 @@ pub const CEILING_HOURLY: u32 = 1;
 pub const CEILING_MONTHLY: u32 = 2;
 pub const CEILING_SOFT: u32 = 4;
 pub const CEILING_DENY: u32 = 8;
-pub const CANDIDATE_STRIDE: u32 = 120;
+pub const CANDIDATE_STRIDE: u32 = 128;
 pub const CONSOLIDATE_OUT_STRIDE: u32 = 24;
 pub const METHOD_UNKNOWN: u32 = 0;
 pub const METHOD_EMPTY: u32 = 1;
@@ -106,6 +106,7 @@ const _: () = assert!(core::mem::size_of::<CeilingOut>() == 24);
 /// that belong to a Job. SinceDisruption is the time since a node of the
 /// NodePool last began to go, -1 if none did within the hour; PoolEvictions and
 /// ClusterEvictions count the pods that such nodes had within the hour.
+/// MoveCost is what the moves of the node's pods have to save.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate {
@@ -134,8 +135,9 @@ pub struct Candidate {
     pub since_disruption: f64, // seconds
     pub pool_evictions: u32,
     pub cluster_evictions: u32,
+    pub move_cost: f64,
 }
-const _: () = assert!(core::mem::size_of::<Candidate>() == 120);
+const _: () = assert!(core::mem::size_of::<Candidate>() == 128);
 
 /// ConsolidateOut is the answer for one candidate. HoldSeconds counts from the
 /// decision's time, Cost is added to the disruption cost.

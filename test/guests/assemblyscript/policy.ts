@@ -79,7 +79,7 @@ onConsolidate((candidates: Candidates, out: Permissions): void => {
     const c = candidates.at(i);
     let sum = c.price + 2 * c.savings + 3 * c.ageSeconds + 5 * c.idleSeconds + 7 * c.cpuUtilisation;
     sum += 11 * c.memoryUtilisation + 13 * c.cost + 17 * <f64>c.pods + 19 * <f64>c.method + 23 * <f64>c.action + 29 * <f64>c.capacityType;
-    sum += 31 * <f64>c.jobPods + 37 * c.sinceDisruption + 41 * <f64>c.poolEvictions + 43 * <f64>c.clusterEvictions;
+    sum += 31 * <f64>c.jobPods + 37 * c.sinceDisruption + 41 * <f64>c.poolEvictions + 43 * <f64>c.clusterEvictions + 47 * c.moveCost;
     sum += <f64>candidates.node(i).size + 2 * <f64>candidates.text(c.claim).size + 3 * <f64>candidates.nodePool(i).size;
     sum += 5 * <f64>candidates.text(c.type).size + 7 * <f64>candidates.text(c.zone).size;
     out.cost(i, sum * factor);

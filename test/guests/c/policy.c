@@ -80,7 +80,7 @@ SS_CONSOLIDATE(candidates, out) {
     const ss_candidate *c = ss_candidate_at(candidates, i);
     double sum = c->price + 2 * c->savings + 3 * c->age_seconds + 5 * c->idle_seconds + 7 * c->cpu_utilisation;
     sum += 11 * c->memory_utilisation + 13 * c->cost + 17.0 * c->pods + 19.0 * c->method + 23.0 * c->action + 29.0 * c->capacity_type;
-    sum += 31.0 * c->job_pods + 37 * c->since_disruption + 41.0 * c->pool_evictions + 43.0 * c->cluster_evictions;
+    sum += 31.0 * c->job_pods + 37 * c->since_disruption + 41.0 * c->pool_evictions + 43.0 * c->cluster_evictions + 47 * c->move_cost;
     sum += ss_string(c->node).size + 2.0 * ss_string(c->claim).size + 3.0 * ss_string(c->pool).size;
     sum += 5.0 * ss_string(c->type).size + 7.0 * ss_string(c->zone).size;
     ss_cost(out, i, sum * factor);

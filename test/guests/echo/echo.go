@@ -114,7 +114,7 @@ func consolidate(candidates policy.Candidates, out policy.Permissions) {
 		c := candidates.At(i)
 		s := sum(c.Price, 2*c.Savings, 3*c.AgeSeconds, 5*c.IdleSeconds, 7*c.CPUUtilisation)
 		s += sum(11*c.MemoryUtilisation, 13*c.Cost, 17*float64(c.Pods), 19*float64(c.Method), 23*float64(c.Action), 29*float64(c.CapacityType))
-		s += sum(31*float64(c.JobPods), 37*c.SinceDisruption, 41*float64(c.PoolEvictions), 43*float64(c.ClusterEvictions))
+		s += sum(31*float64(c.JobPods), 37*c.SinceDisruption, 41*float64(c.PoolEvictions), 43*float64(c.ClusterEvictions), 47*c.MoveCost)
 		s += sum(float64(len(candidates.Node(i))), 2*float64(len(candidates.Text(c.Claim))), 3*float64(len(candidates.NodePool(i))))
 		s += sum(5*float64(len(candidates.Text(c.Type))), 7*float64(len(candidates.Text(c.Zone))))
 		out.Cost(i, s*config.factor)

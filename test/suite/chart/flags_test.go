@@ -32,6 +32,7 @@ settings:
   awsRegion: us-west-2
   preferencePolicy: Ignore
   minValuesPolicy: BestEffort
+  moveCost: 0.002
   interruptionQueue: test
   drainOnRebalance: true
   enableZonalShift: true
@@ -60,7 +61,7 @@ func TestFlags(t *testing.T) {
 			if o.ClusterName != "test" || o.Namespace != "system" {
 				t.Errorf("cluster %q, namespace %q", o.ClusterName, o.Namespace)
 			}
-			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || len(o.PluginNamespaces) != 2 || !o.PluginScopes["team-a"].FailClosed) {
+			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || o.MoveCost != 0.002 || len(o.PluginNamespaces) != 2 || !o.PluginScopes["team-a"].FailClosed) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 			if name == "all" && (o.Interval != 30*time.Second || o.Workers != 50 || !o.EnableProfiling) {

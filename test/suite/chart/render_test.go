@@ -195,7 +195,7 @@ func TestArgs(t *testing.T) {
 		"--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--batch-rollout-duration=0s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--interval=10s", "--journal-memory=32Mi",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
-		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--namespace=system",
+		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--move-cost=0.0008", "--namespace=system",
 		"--preference-policy=Respect", "--rego-memory=192Mi", "--reserved-enis=0", "--subnet-refresh-interval=1m", "--vm-memory-overhead-percent=0.075", "--wasm-memory=256Mi", "--workers=200",
 	}
 	tests := map[string]struct {
@@ -217,6 +217,7 @@ settings:
   announcedPods: false
   preferencePolicy: Ignore
   minValuesPolicy: BestEffort
+  moveCost: 0.00001
   awsRegion: us-gov-west-1
   awsEndpoint: http://ec2.example.com:4566
   kubeClientQPS: 20
@@ -227,7 +228,7 @@ policies: {required: [budget, quota], pluginNamespaces: [team-a, team-b], plugin
 			"--ami-refresh-interval=1m", "--announced-pods=false", "--aws-endpoint=http://ec2.example.com:4566", "--aws-region=us-gov-west-1", "--batch-idle-duration=2s", "--batch-max-duration=1m30s", "--batch-rollout-duration=1m", "--breaker-percent=20",
 			"--cluster-endpoint=https://api.example.com", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=9091", "--interval=30s", "--journal-memory=64Mi",
 			"--karpenter-lease-name=other", "--karpenter-lease-namespace=karpenter", "--kube-client-burst=30", "--kube-client-qps=20",
-			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe",
+			"--leader-election-name=spokeshave-leader-election", "--local-port=9092", "--log-level=debug", "--metrics-port=9090", "--metrics-secure=false", "--min-values-policy=BestEffort", "--mode=Observe", "--move-cost=1e-05",
 			"--namespace=system", "--policies-required=budget,quota", "--policy-plugin-namespaces=team-a,team-b", `--policy-plugin-scopes={"team-a":{"hooks":["rank"],"nodePools":["team-a-*"]}}`,
 			"--preference-policy=Ignore", "--rego-evaluator=opa", "--rego-memory=1Gi", "--reserved-enis=0", "--subnet-refresh-interval=1m", "--vm-memory-overhead-percent=0.075", "--wasm-memory=512Mi", "--workers=50",
 		}},

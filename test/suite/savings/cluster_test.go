@@ -54,7 +54,7 @@ func catalog(r *rand.Rand) model.Catalog {
 // level with pods of some Deployments.
 func newCluster(seed uint64) *cluster {
 	r := rand.New(rand.NewPCG(seed, 11))
-	s := &model.Snapshot{Time: start, Seed: seed, Catalogs: []model.Catalog{catalog(r)}}
+	s := &model.Snapshot{Time: start, Seed: seed, Settings: model.Settings{MoveCost: model.DefaultMoveCost}, Catalogs: []model.Catalog{catalog(r)}}
 	s.Pools = []model.Pool{{Name: "general", NodeClass: "default", Disruption: model.Disruption{
 		Policy: "WhenEmptyOrUnderutilized", AllowedEmpty: math.MaxInt32, AllowedUnderutilized: math.MaxInt32,
 	}}}

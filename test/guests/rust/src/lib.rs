@@ -100,7 +100,7 @@ impl Policy for Echo {
             let len = |id: u32| candidates.text(id).len() as f64;
             let mut sum = c.price + 2.0 * c.savings + 3.0 * c.age_seconds + 5.0 * c.idle_seconds + 7.0 * c.cpu_utilisation;
             sum += 11.0 * c.memory_utilisation + 13.0 * c.cost + 17.0 * c.pods as f64 + 19.0 * c.method as f64 + 23.0 * c.action as f64 + 29.0 * c.capacity_type as f64;
-            sum += 31.0 * c.job_pods as f64 + 37.0 * c.since_disruption + 41.0 * c.pool_evictions as f64 + 43.0 * c.cluster_evictions as f64;
+            sum += 31.0 * c.job_pods as f64 + 37.0 * c.since_disruption + 41.0 * c.pool_evictions as f64 + 43.0 * c.cluster_evictions as f64 + 47.0 * c.move_cost;
             sum += len(c.node) + 2.0 * len(c.claim) + 3.0 * len(c.pool);
             sum += 5.0 * len(c.type_) + 7.0 * len(c.zone);
             out.cost(i, sum * self.factor);

@@ -40,7 +40,7 @@ func (c *consolidator) tooLittle(p *Proposal) Finding {
 	if p.Saves() <= p.Removed*roundingShare {
 		return Finding{NoSaving, nothingCheaper}
 	}
-	return Finding{SavingTooSmall, c.projection.notWorthMoving("", p.Saves(), p.Nodes)}
+	return Finding{SavingTooSmall, c.projection.survey.notWorthMoving("", p.Saves(), p.Nodes)}
 }
 
 // addFallback appends other to the alternatives of p when p was widened. Either may

@@ -20,7 +20,7 @@ func (x *search) promising(open []Option) []Option {
 		case o.gain > o.price*roundingShare:
 			out = append(out, o)
 		case saves > o.price*roundingShare:
-			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.notWorthMoving("at most ", saves, []int32{o.Node}))
+			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.survey.notWorthMoving("at most ", saves, []int32{o.Node}))
 		}
 	}
 	byWorth(out)

@@ -18,11 +18,11 @@ func (v *Survey) MoveCost(node int32) float64 {
 
 // notWorthMoving returns the reason for keeping nodes that save less than their moves cost.
 // bound comes before the saving.
-func (sc *Projection) notWorthMoving(bound string, usd float64, nodes []int32) string {
+func (v *Survey) notWorthMoving(bound string, usd float64, nodes []int32) string {
 	pods, cost := 0, 0.0
 	for _, i := range nodes {
-		pods += len(sc.survey.moving[i])
-		cost += sc.survey.MoveCost(i)
+		pods += len(v.moving[i])
+		cost += v.MoveCost(i)
 	}
 	what := "pods"
 	if pods == 1 {

@@ -81,9 +81,9 @@ func smaller(room model.Resources, moveCost model.Price) func(*model.Snapshot) {
 func TestNotWorthMoving(t *testing.T) {
 	s := spread3(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	s.Settings.MoveCost = 100_000
-	sc := &Projection{survey: NewSurvey(s, nil)}
+	v := NewSurvey(s, nil)
 	want := "at most 0.1000 $/h could be saved, and moving 2 pods costs 0.2000 $/h: not worth it"
-	if got := sc.notWorthMoving("at most ", 0.1, []int32{0, 1}); got != want {
+	if got := v.notWorthMoving("at most ", 0.1, []int32{0, 1}); got != want {
 		t.Errorf("it says %q, want %q", got, want)
 	}
 }

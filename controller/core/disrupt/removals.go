@@ -22,7 +22,7 @@ func (x *search) findRemovals(open []Option, tries int) *Proposal {
 			continue
 		}
 		if x.projection.survey.MoveCost(o.Node) >= o.price*(1-roundingShare) {
-			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.notWorthMoving("at most ", o.price, []int32{o.Node}))
+			x.projection.record([]int32{o.Node}, SavingTooSmall, x.projection.survey.notWorthMoving("at most ", o.price, []int32{o.Node}))
 			continue
 		}
 		if budget[pool] <= 0 || takes[o.Node] {

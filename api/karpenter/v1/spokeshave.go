@@ -51,6 +51,10 @@ const (
 	// AnnotationReplaces lists the claims (comma-separated) that this claim was made to
 	// replace.
 	AnnotationReplaces = Domain + "/replaces"
+	// AnnotationForMovedPods is "true" on a claim that was made for waiting pods while pods
+	// had to leave other nodes, or soon after, and so perhaps for them, and on one that
+	// replaces such a claim. Consolidation takes no risk with its node.
+	AnnotationForMovedPods = Domain + "/for-moved-pods"
 )
 
 // AnnotationMoveCost is, on a NodePool, what the move of one of its nodes' pods costs, in US

@@ -110,7 +110,8 @@ func (j *commandStep) continueCommands(ctx context.Context, commands []*Command)
 			if c.Stage != Finish {
 				continue
 			}
-			p := projection.Fits(c.Method, c.Nodes)
+			saves, _ := j.savesNow(c)
+			p := projection.Fits(c.Method, c.Nodes, j.replacements(c), saves)
 			if p == nil && c.Method == disrupt.Drifted && j.replaces(c) {
 				on = append(on, c) // the pods get other nodes when they are evicted
 				continue
@@ -168,6 +169,17 @@ func (j *commandStep) progress(c *Command) (Stage, string) {
 	return Finish, ""
 }
 
+// replacements returns the command's replacements that are there, as indexes of Snapshot.Nodes.
+func (j *disrupter) replacements(c *Command) []int32 {
+	var out []int32
+	for _, claim := range j.recordOf(c).Replacements {
+		if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
+			out = append(out, int32(at))
+		}
+	}
+	return out
+}
+
 // replaces reports whether nodes were launched for the command.
 func (j *disrupter) replaces(c *Command) bool { return len(j.recordOf(c).Replacements) > 0 }
 
@@ -199,28 +211,35 @@ func (j *commandStep) recheck(c *Command) (Stage, string) {
 }
 
 // stillSaves reports whether a consolidation still lowers the cluster's cost now that its
-// replacements run. It compares the effective costs recorded at purchase, each
+// replacements run.
+func (j *commandStep) stillSaves(c *Command) bool {
+	usd, known := j.savesNow(c)
+	return !known || usd > 0
+}
+
+// savesNow returns what a consolidation saves now that its replacements run, in USD/hour, if that is
+// known and matters. It compares the effective costs recorded at purchase, each
 // corrected by the change of the billed price since. It does not ask the rank
 // policies again: a commitment that a replacement uses now is not offered a second
 // time, so today's answer is not comparable. A command whose first nodes are already
 // gone always pays, since its replacements run and are needed either way.
-func (j *commandStep) stillSaves(c *Command) bool {
+func (j *commandStep) savesNow(c *Command) (usd float64, known bool) {
 	m := j.recordOf(c)
-	if c.Method != disrupt.Underutilized || m.Removed == 0 || j.deletionBegun(m) {
-		return true
+	if c.Method != disrupt.Underutilized || m.Removed == 0 || len(m.Replacements) == 0 || j.deletionBegun(m) {
+		return 0, false
 	}
-	gone, come := m.Removed+(j.billed(c.Nodes)-m.Billed).USD(), 0.0
+	saves := m.Removed + (j.billed(c.Nodes) - m.Billed).USD()
 	for i := range j.s.Nodes {
 		n := &j.s.Nodes[i]
 		if !slices.Contains(m.Replacements, n.Claim) {
 			continue
 		}
 		if n.Bought == nil {
-			return true
+			return 0, false
 		}
-		come += n.Bought.Effective + (n.Cost() - n.Bought.Price).USD()
+		saves -= n.Bought.Effective + (n.Cost() - n.Bought.Price).USD()
 	}
-	return len(m.Replacements) == 0 || come < gone
+	return saves, true
 }
 
 // deletionBegun reports whether some of the command's nodes are deleted or being deleted.

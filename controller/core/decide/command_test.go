@@ -171,7 +171,13 @@ func TestCarryOn(t *testing.T) {
 		"never made": {reason: "a crash came between the mark and the launch", change: func(s *model.Snapshot) { s.Nodes[2].Claim = "else" }, want: Undo},
 		"no taint":   {reason: "a crash came between the mark and the taint", change: func(s *model.Snapshot) { s.Nodes[1].Taints = nil }, want: Undo},
 		"unreadable": {reason: "a mark that says nothing", change: func(s *model.Snapshot) { s.Nodes[1].Command = &model.Command{} }, want: Undo},
-		"no room":    {reason: "somebody else's pods took the replacement: nothing would be saved", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Undo},
+		"no room": {reason: "somebody else's pods took the replacement: with another one nothing would be saved", change: func(s *model.Snapshot) {
+			s.Nodes[2].Allocatable, s.Nodes[1].Command.Removed = model.Resources{}, 0.15
+		}, want: Undo},
+		"no room, pays": {reason: "with another one it still saves", change: func(s *model.Snapshot) { s.Nodes[2].Allocatable = model.Resources{} }, want: Finish},
+		"no room, no record": {reason: "what is saved is not known", change: func(s *model.Snapshot) {
+			s.Nodes[2].Allocatable, s.Nodes[1].Command.Removed = model.Resources{}, 0
+		}, want: Undo},
 		"no room, drifted": {reason: "a drifted node goes all the same: its pods get another node", change: func(s *model.Snapshot) {
 			s.Nodes[1].Command.Method, s.Nodes[1].Drifted, s.Nodes[2].Allocatable = "Drifted", "NodePoolDrifted", model.Resources{}
 		}, want: Finish},

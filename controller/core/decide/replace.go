@@ -39,12 +39,9 @@ func (j *searchStep) projection(ctx context.Context, on []*Command) *disrupt.Pro
 		projection.Recost = (&recostStep{rankStep: rankStep{j.decider}, ctx: ctx}).costs
 	}
 	for _, c := range on {
-		var hosts []int32
-		for _, claim := range j.recordOf(c).Replacements {
-			if at := slices.IndexFunc(j.s.Nodes, func(n model.Node) bool { return n.Claim == claim }); at >= 0 {
-				hosts = append(hosts, int32(at))
-				projection.Host(int32(at))
-			}
+		hosts := j.replacements(c)
+		for _, i := range hosts {
+			projection.Host(i)
 		}
 		projection.Accept(c.Nodes, projection.Onto(c.Nodes, hosts))
 	}

@@ -7,33 +7,10 @@ import (
 )
 
 // consolidator proposes consolidations of nodes in a projection.
+//
+// Size: it has no state but the projection; its methods are the variants of a proposal, what
+// forbids one, and what comes of it when the scheduler places the pods.
 type consolidator struct{ projection *Projection }
-
-// validated returns the consolidation as it may be proposed, or nil and the reason
-// against it. A plan that works only with a tight packing is given more nodes, or
-// one large node in place of several, as long as it still saves.
-func (c *consolidator) validated(p *Proposal) (sound *Proposal, why Finding) {
-	if !pays(p) {
-		return nil, c.tooLittle(p)
-	}
-	if left := c.unplacedInSomeOrder(p); len(left) > 0 {
-		wide, one := c.withRoomForAnyOrder(p, left), c.withLargeNodesOnly(p)
-		if p = wide; p == nil || one != nil && one.Saves() > p.Saves() {
-			p, one = one, wide
-		}
-		if why := c.rejection(p); why != "" {
-			return nil, Finding{NoSaving, why}
-		}
-		if p.Sim.Widened && one != nil && c.rejection(one) == "" {
-			c.addFallback(p, one)
-		}
-		return p, Finding{}
-	}
-	if why := c.rejection(p); why != "" {
-		return nil, Finding{NoSaving, why}
-	}
-	return p, Finding{}
-}
 
 // tooLittle returns why a proposal that does not pay is not made.
 func (c *consolidator) tooLittle(p *Proposal) Finding {
@@ -58,29 +35,29 @@ func (c *consolidator) addFallback(p, other *Proposal) {
 	}
 }
 
-// rejection returns why the consolidation may not be proposed, "" when it may. It
-// drops options of the replacements that would cost too much.
-func (c *consolidator) rejection(p *Proposal) string {
-	replaces := p != nil && len(p.Sim.Plan.Nodes) > 0
+// rejection returns why the consolidation may not be proposed, nothing when it may. It
+// drops options of the replacements that would cost too much, and sets the repair.
+func (c *consolidator) rejection(p *Proposal) Finding {
+	replaces := len(p.Sim.Plan.Nodes) > 0
 	switch {
 	case !pays(p):
-		return ReasonUncertain
+		return c.tooLittle(p)
 	case replaces && !c.dropDearOptions(p):
-		return nothingCheaper
+		return Finding{NoSaving, nothingCheaper}
 	case replaces && !c.meetsSpotRules(p):
 		if !c.projection.snap.Settings.SpotToSpot {
-			return spotOff
+			return Finding{NoSaving, spotOff}
 		}
-		return spotFew
+		return Finding{NoSaving, spotFew}
 	case replaces && !c.keepsMinValues(p):
-		return minValuesLost
-	case !c.worksInAnyOrder(p):
-		return ReasonUncertain
+		return Finding{NoSaving, minValuesLost}
+	case !c.worksOut(p), replaces && !c.fitsOnceReady(p):
+		return Finding{NoSaving, ReasonUncertain}
 	}
-	return ""
+	return Finding{}
 }
 
-// pays reports whether the proposal saves more than its moves cost.
+// pays reports whether the proposal saves more than its moves and its repair cost.
 func pays(p *Proposal) bool { return p != nil && p.Gain() > p.Removed*roundingShare }
 
 // dropDearOptions drops the options that would use up the saving: each replacement

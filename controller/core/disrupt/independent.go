@@ -24,15 +24,17 @@ func (x *search) prospect(p *Proposal) *prospect {
 
 // partsByGain returns the nodes of each independent part, those with the largest gain
 // first. From the most-th part on, the rest are joined into one. Parts that gain
-// nothing are left out.
-func (f *prospect) partsByGain(most int) [][]int32 {
+// nothing are left out. Where rank policies count what runs, the rest is left out as well:
+// there, what a node is worth depends on the others that go with it.
+func (f *prospect) partsByGain(most int, counted bool) [][]int32 {
 	parts := slices.DeleteFunc(slices.Clone(f.parts), func(x independentPart) bool { return x.gain() <= x.removed*roundingShare })
 	slices.SortStableFunc(parts, func(a, b independentPart) int { return cmp.Compare(b.gain(), a.gain()) })
 	var out [][]int32
 	for i := range parts {
-		if i < max(1, most) {
+		switch {
+		case i < max(1, most):
 			out = append(out, parts[i].nodes)
-		} else {
+		case !counted:
 			out[len(out)-1] = append(out[len(out)-1], parts[i].nodes...)
 		}
 	}

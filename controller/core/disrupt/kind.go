@@ -27,7 +27,7 @@ type Finding struct {
 }
 
 // ReasonUncertain is the reason for keeping a single node whose pods fit elsewhere in the
-// plan, and not wherever else the scheduler may place them.
+// plan, and too seldom where else the scheduler may place them.
 const ReasonUncertain = "its pods would fit elsewhere only if the scheduler put every one where it is planned"
 
 // The other reasons that the search gives for keeping a single node.

@@ -9,6 +9,8 @@ import (
 
 // Projection is the cluster as it will be once everything under way is done. An accepted
 // proposal becomes part of it, so that no capacity is assigned twice.
+//
+// Size: what is known of the cluster, and what is kept of it between simulations.
 type Projection struct {
 	// In carries costs, headroom, blocks and denials. Its snapshot is replaced by
 	// the projection's own for each simulation.
@@ -16,7 +18,7 @@ type Projection struct {
 	// Solves counts the simulations.
 	Solves int
 	// Trusting assumes that the scheduler places pods as planned, which skips the
-	// check of worksInAnyOrder.
+	// orders of unplacedByOrder.
 	Trusting bool
 	// Recost returns what offerings cost, by pool, in a cluster of these nodes without those
 	// that gone marks, as the rank policies would answer; nil when their answers do not
@@ -35,6 +37,10 @@ type Projection struct {
 	movingPods, comingNodes []int32
 	specs                   *specIndex
 	poolTotals              []total
+	// redrawn is how many times other orders of the pods were drawn.
+	redrawn uint64
+	// repair is what repairNow returns; nil when it is not known.
+	repair *float64
 	// findings is by node the search's reason for keeping it.
 	findings map[int32]Finding
 }
@@ -145,18 +151,32 @@ func (sc *Projection) Onto(nodes, replacements []int32) *model.Plan {
 			addNoMoveTaint(&in.Snapshot.Nodes[i])
 		}
 	}
-	first := sc.solve(in).Plan
-	if len(first.Unplaced) == 0 {
-		return &first
+	return &sc.withRest(nodes, sc.solve(in)).Plan
+}
+
+// onReplacements plans where the pods of nodes go as a plan with new nodes did: to other nodes
+// first, and the rest to the replacements.
+func (sc *Projection) onReplacements(nodes, replacements []int32) *Simulation {
+	in := withoutLaunches(sc.inputWithout(nodes))
+	for _, i := range replacements {
+		addNoMoveTaint(&in.Snapshot.Nodes[i])
 	}
-	in = withoutLaunches(sc.inputWithout(nodes))
-	in.Snapshot, in.Pods = sc.types.Snapshot(in.Snapshot, &first), nil
-	for _, u := range first.Unplaced {
+	return sc.withRest(nodes, sc.solve(in))
+}
+
+// withRest returns the simulation with a place on any node for the pods that have none in it.
+func (sc *Projection) withRest(nodes []int32, first *Simulation) *Simulation {
+	if len(first.Plan.Unplaced) == 0 {
+		return first
+	}
+	in := withoutLaunches(sc.inputWithout(nodes))
+	in.Snapshot, in.Pods = sc.types.Snapshot(in.Snapshot, &first.Plan), nil
+	for _, u := range first.Plan.Unplaced {
 		in.Pods = append(in.Pods, u.Pod)
 	}
-	second := sc.solve(in).Plan
-	second.Existing = append(second.Existing, first.Existing...)
-	return &second
+	second := sc.solve(in)
+	second.Plan.Existing = append(second.Plan.Existing, first.Plan.Existing...)
+	return second
 }
 
 func (sc *Projection) solve(in *solver.Input) *Simulation {
@@ -183,6 +203,7 @@ func (sc *Projection) inputWithout(nodes []int32) *solver.Input {
 // Accept makes a proposal part of the projection: its nodes are removed, and their pods
 // are where its plan places them.
 func (sc *Projection) Accept(nodes []int32, plan *model.Plan) {
+	sc.repair = nil
 	sc.In.Headroom = headroomAccepted(sc.In.Headroom, &sc.snap, nodes, plan)
 	for _, i := range nodes {
 		sc.snap.Nodes[i].State = model.Deleting

@@ -16,17 +16,24 @@ type Proposal struct {
 	// Cost is the disruption cost of the nodes, see Survey.Cost, and MoveCost what the moves of
 	// their pods have to save in USD/hour, see Survey.MoveCost.
 	Cost, MoveCost float64
+	// Repair is what is launched for pods that find no node when the scheduler places them, in
+	// the mean over several orders and beyond what is launched without the proposal, in
+	// USD/hour.
+	Repair float64
 	// Instead is another proposal for the same nodes that saves less; nil for none.
 	// It is used when the plan of a widened proposal (Simulation.Widened) violates a
 	// constraint.
 	Instead *Proposal
+
+	// unplaced are the pods without a node by order; nil when the orders were not tried.
+	unplaced [][]int32
 }
 
 // Saves returns the saving in effective cost, in USD/hour.
 func (p *Proposal) Saves() float64 { return p.Removed - p.Added }
 
-// Gain returns what the saving exceeds the cost of the moves by, in USD/hour.
-func (p *Proposal) Gain() float64 { return p.Saves() - p.MoveCost }
+// Gain returns what is expected to be saved beyond what the moves cost, in USD/hour.
+func (p *Proposal) Gain() float64 { return p.Saves() - p.MoveCost - p.Repair }
 
 // Score returns the gain per unit of disruption cost.
 func (p *Proposal) Score() float64 { return p.Gain() / (1 + p.Cost) }
@@ -42,13 +49,31 @@ func (sc *Projection) Replace(m Method, nodes []int32) *Proposal {
 }
 
 // Fits proposes to remove the nodes without launching any; nil when their pods do
-// not all fit on the other nodes.
-func (sc *Projection) Fits(m Method, nodes []int32) *Proposal {
-	p := sc.propose(m, nodes, sc.Within(nodes))
-	if len(p.Sim.Plan.Unplaced) > 0 {
+// not all fit on the other nodes. replacements are those of the other nodes that were launched
+// for the pods. With them, pods may be left over if what is launched for those costs less than
+// is saved, in USD/hour.
+func (sc *Projection) Fits(m Method, nodes, replacements []int32, saves float64) *Proposal {
+	sim := sc.fits(nodes, replacements, saves)
+	if len(sim.Plan.Unplaced) > 0 {
 		return nil
 	}
-	return p
+	return sc.propose(m, nodes, sim)
+}
+
+// fits packs the pods anew. If that leaves pods over, it tries to place them as the plan did that the
+// replacements were launched by, and then as the scheduler may place them: see placedInOrders.
+func (sc *Projection) fits(nodes, replacements []int32, saves float64) *Simulation {
+	sim := sc.Within(nodes)
+	if len(sim.Plan.Unplaced) == 0 || len(replacements) == 0 {
+		return sim
+	}
+	if sim = sc.onReplacements(nodes, replacements); len(sim.Plan.Unplaced) == 0 {
+		return sim
+	}
+	if plan := (&consolidator{sc}).placedInOrders(sc.inputWithout(nodes), saves); plan != nil {
+		sim.Plan = *plan
+	}
+	return sim
 }
 
 func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposal {
@@ -73,9 +98,9 @@ func (sc *Projection) propose(m Method, nodes []int32, sim *Simulation) *Proposa
 const roundingShare = 1e-6
 
 // Consolidate proposes to remove the nodes if that lowers the cluster's effective
-// cost by more than the moves of their pods cost, for every remaining option of the replacements and wherever the scheduler
-// places the pods; nil otherwise. It tries two placements of the pods and takes the
-// cheaper one.
+// cost by more than the moves of their pods cost, for every remaining option of the replacements, as
+// expected wherever the scheduler places the pods; nil otherwise. It tries several variants
+// and takes the one with the largest gain.
 //
 // Costs are those of a cluster without the nodes: what they would cost if they were launched
 // again is compared with what would be launched in their place.
@@ -86,15 +111,7 @@ func (sc *Projection) Consolidate(nodes []int32) *Proposal {
 		sc.record(nodes, NoSaving, noPlace)
 		return nil
 	}
-	c := &consolidator{sc}
-	q := c.balancedFill(p) // computed first, since validated may change p's question
-	best, why := c.validated(p)
-	if q != nil {
-		if q, _ = c.validated(q); q != nil && (best == nil || q.Saves() > best.Saves()) {
-			best, q = q, best
-		}
-		c.addFallback(best, q)
-	}
+	best, why := (&consolidator{sc}).best(p)
 	if best == nil {
 		sc.record(nodes, why.Kind, why.Reason)
 	}

@@ -25,7 +25,7 @@ func TestObjection(t *testing.T) {
 	}{
 		"all":       {reason: "each of them is cheaper", options: []model.Option{option("s", 0.3), option("m", 0.4)}, kept: []string{"s", "m"}},
 		"dear":      {reason: "a dear one would make up for what is saved", options: []model.Option{option("s", 0.3), option("m", 0.5), option("l", 0.6)}, kept: []string{"s"}},
-		"none":      {reason: "nothing is saved", options: []model.Option{option("m", 0.5)}, want: ReasonUncertain},
+		"none":      {reason: "nothing is saved", options: []model.Option{option("m", 0.5)}, want: nothingCheaper},
 		"values":    {reason: "minValues leaves a choice of two", options: []model.Option{option("s", 0.3), option("m", 0.4)}, values: 2, kept: []string{"s", "m"}},
 		"no choice": {reason: "what is dropped for its price is missed by minValues", options: []model.Option{option("s", 0.3), option("m", 0.5)}, values: 2, want: minValuesLost},
 	} {
@@ -41,8 +41,8 @@ func TestObjection(t *testing.T) {
 			sc := NewProjection(NewSurvey(s, nil), &solver.Input{Snapshot: s}, nil)
 			sc.Trusting = true
 			p := sc.propose(Underutilized, []int32{0}, &Simulation{Plan: model.Plan{Nodes: []model.PlannedNode{{Options: tc.options}}}})
-			if why := (&consolidator{sc}).rejection(p); why != tc.want {
-				t.Fatalf("%s: objection %q, want %q", tc.reason, why, tc.want)
+			if why := (&consolidator{sc}).rejection(p); why.Reason != tc.want {
+				t.Fatalf("%s: objection %q, want %q", tc.reason, why.Reason, tc.want)
 			}
 			if tc.want != "" {
 				return

@@ -76,7 +76,7 @@ func (x *search) provenRemovals(likely []int32, tries int) *Proposal {
 			continue
 		}
 		tries--
-		if p := x.removal(slices.Concat(kept, part)); p != nil && x.consolidator().worksInAnyOrder(p) {
+		if p := x.removal(slices.Concat(kept, part)); p != nil && x.consolidator().worksOut(p) {
 			best, kept = p, p.Nodes
 			continue
 		}

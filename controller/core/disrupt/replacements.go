@@ -9,12 +9,15 @@ import (
 const maxTogether = 128
 
 // findReplacements finds nodes whose pods cost less on other nodes, new ones
-// included. It tries the most promising nodes together, as many as the budgets
-// allow, then half of them and so on down to two; then the most promising ones singly; and then
-// others in turn.
+// included. It tries the nodes that cost least to disrupt together, as many as the budgets
+// allow, then half of them and so on down to two; the most promising ones in the same way, then
+// singly; then sets drawn at random; and then others in turn.
 func (x *search) findReplacements(open []Option, tries int) []*prospect {
+	if tries == 0 {
+		return nil
+	}
 	open = x.promising(open)
-	var found []*prospect
+	found := x.lowestCostPrefix(open, 0)
 	try := func(nodes []int32) {
 		if tries > 0 && len(nodes) > 0 {
 			tries--
@@ -35,6 +38,10 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	first := min(len(allowed), tries/2)
 	for _, o := range allowed[:first] {
 		try([]int32{o.Node})
+	}
+	for _, nodes := range x.randomSets(allowed) {
+		tries++
+		try(nodes)
 	}
 	rest := allowed[first:]
 	for i := range min(len(rest), tries) {

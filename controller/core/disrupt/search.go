@@ -11,13 +11,15 @@ type Effort struct {
 	// Deletes and Replaces are the numbers of simulations for removals without
 	// replacement and for replacements.
 	Deletes, Replaces int
+	// Sets is how many sets of nodes drawn at random are simulated besides, see randomSets.
+	Sets int
 	// Starts is how many replacements one search may start, each of one or several
 	// nodes.
 	Starts int
 }
 
 // DefaultEffort returns the bounds with which a search of 5,000 nodes takes seconds.
-func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20, Starts: 8} }
+func DefaultEffort() Effort { return Effort{Deletes: 12, Replaces: 20, Sets: 60, Starts: 8} }
 
 // Option is a node that consolidation may remove.
 type Option struct {
@@ -97,8 +99,15 @@ func (x *search) run(open []Option) int {
 	return x.beginReplacements(x.findReplacements(open, x.effort.Replaces))
 }
 
-// beginRemoval starts the removal of the nodes, or of those that are not refused.
+// beginRemoval starts the removal of the nodes, or of those that are not refused. It judges them
+// by other orders than those in which they were found.
 func (x *search) beginRemoval(p *Proposal) bool {
+	x.projection.redraw()
+	if p != nil {
+		if p.unplaced = nil; !x.consolidator().worksOut(p) {
+			return false
+		}
+	}
 	for range 2 {
 		if p == nil {
 			return false
@@ -111,7 +120,7 @@ func (x *search) beginRemoval(p *Proposal) bool {
 		if len(rest) == 0 {
 			return false
 		}
-		if p = x.removal(rest); p != nil && !x.consolidator().worksInAnyOrder(p) {
+		if p = x.removal(rest); p != nil && !x.consolidator().worksOut(p) {
 			return false
 		}
 	}
@@ -120,15 +129,17 @@ func (x *search) beginRemoval(p *Proposal) bool {
 
 // beginReplacements starts the best of the prospects, and of the others those that
 // are still valid with it. A prospect with several independent parts is started part
-// by part, so that each succeeds or fails on its own.
+// by part, so that each succeeds or fails on its own. They are judged by other orders than
+// those in which they were found.
 func (x *search) beginReplacements(found []*prospect) int {
+	x.projection.redraw()
 	begun, starts, left := 0, x.effort.Starts, slices.Clone(x.left)
 	var shares [][]int32
 	for len(found)+len(shares) > 0 && begun < max(1, starts) {
 		if len(shares) == 0 {
 			f := choose(found)
 			found = slices.DeleteFunc(found, func(x *prospect) bool { return x == f })
-			shares = f.partsByGain(starts - begun)
+			shares = f.partsByGain(starts-begun, x.projection.Recost != nil)
 			continue
 		}
 		p := x.consolidateBeside(shares[0], left)
@@ -146,8 +157,8 @@ func (x *search) beginReplacements(found []*prospect) int {
 	return begun
 }
 
-// consolidateBeside proposes a consolidation in the projection with everything started so
-// far; nil when it is not valid there.
+// consolidateBeside proposes a consolidation of the nodes that contribute to it, in the
+// projection with everything started so far; nil when it is not valid there.
 func (x *search) consolidateBeside(nodes []int32, left []int) *Proposal {
 	if !x.untouched(nodes, left) {
 		return nil
@@ -156,7 +167,7 @@ func (x *search) consolidateBeside(nodes []int32, left []int) *Proposal {
 	if p == nil || !x.projection.balanced(p.Nodes, p.Saves()) {
 		return nil
 	}
-	return p
+	return x.withoutIdle(p)
 }
 
 // untouched reports whether no started proposal concerns the nodes and the budgets

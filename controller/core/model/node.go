@@ -91,6 +91,10 @@ type Node struct {
 	UndoneAt time.Time `json:"undoneAt,omitzero"`
 	// Replaces are the claims that the node was launched to replace.
 	Replaces []string `json:"replaces,omitempty"`
+	// ForMoved is set when the node was launched for waiting pods while pods had to leave other
+	// nodes, or soon after (Snapshot.PodsMove), and so perhaps for them; and when it replaces
+	// such a node.
+	ForMoved bool `json:"forMoved,omitempty"`
 }
 
 // Cost returns the node's total hourly price: instance, volumes and address.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -95,6 +96,29 @@ type Departure struct {
 	Time  time.Time `json:"time"`
 	// Pods counts the pods that had to leave, without those of DaemonSets.
 	Pods int `json:"pods"`
+}
+
+// ForMoved reports whether one of the nodes was launched for pods that may have had to move.
+func (s *Snapshot) ForMoved(nodes []int32) bool {
+	return slices.ContainsFunc(nodes, func(i int32) bool { return s.Nodes[i].ForMoved })
+}
+
+// moveTime is how long after its node began to terminate an evicted pod may still be waiting for
+// another one, once the node is gone.
+const moveTime = 10 * time.Minute
+
+// PodsMove reports whether pods may be waiting for a node because theirs is leaving, or left
+// within the last moveTime.
+func (s *Snapshot) PodsMove() bool {
+	leaving := map[string]bool{}
+	for i := range s.Nodes {
+		if s.Nodes[i].State == Deleting {
+			leaving[s.Nodes[i].Claim] = true
+		}
+	}
+	return slices.ContainsFunc(s.Departed, func(d Departure) bool {
+		return d.Pods > 0 && (leaving[d.Claim] || s.Time.Sub(d.Time) < moveTime)
+	})
 }
 
 // Settings are the operator's settings that affect plans.

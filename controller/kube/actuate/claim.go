@@ -22,7 +22,11 @@ import (
 
 // Claim returns the NodeClaim of node number at of the decision's plan, counted from 0.
 func Claim(s *model.Snapshot, pool *karpv1.NodePool, d *decide.Decision, at int) (*karpv1.NodeClaim, error) {
-	return claimOf(s, pool, &d.Plan.Nodes[at], d.ID, model.ClaimName(pool.Name, d.ID, at))
+	claim, err := claimOf(s, pool, &d.Plan.Nodes[at], d.ID, model.ClaimName(pool.Name, d.ID, at))
+	if err == nil && s.PodsMove() {
+		claim.Annotations[karpv1.AnnotationForMovedPods] = "true"
+	}
+	return claim, err
 }
 
 func claimOf(s *model.Snapshot, pool *karpv1.NodePool, n *model.PlannedNode, decision, name string) (*karpv1.NodeClaim, error) {

@@ -64,6 +64,21 @@ type execution struct {
 	done  *cluster.Change
 }
 
+// replacement returns the claim of the command's replacement k, which is number at among the
+// decision's claims.
+func (to *execution) replacement(c *decide.Command, k, at int) (*karpv1.NodeClaim, error) {
+	n := &c.Replacements[k]
+	pool := to.pools[to.s.Pools[n.Pool].Name]
+	if pool == nil {
+		return nil, fmt.Errorf("NodePool %s is gone", to.s.Pools[n.Pool].Name)
+	}
+	claim, err := claimOf(to.s, pool, n, to.d.ID, model.ClaimName(pool.Name, to.d.ID, at))
+	if err == nil && to.s.ForMoved(c.Nodes) {
+		claim.Annotations[karpv1.AnnotationForMovedPods] = "true"
+	}
+	return claim, err
+}
+
 // start marks and taints the command's nodes, and creates the replacement claims. from
 // is the number of the first replacement among the decision's claims.
 func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, from int) error {
@@ -74,14 +89,9 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	claims := make([]*karpv1.NodeClaim, 0, len(c.Replacements))
 	groups := launchGroups(to.d.ID, from, c.Replacements)
 	for k := range c.Replacements {
-		n := &c.Replacements[k]
-		pool := to.pools[to.s.Pools[n.Pool].Name]
-		if pool == nil {
-			return fmt.Errorf("replace %v from NodePool %s: it is gone", mark.Nodes, to.s.Pools[n.Pool].Name)
-		}
-		claim, err := claimOf(to.s, pool, n, to.d.ID, model.ClaimName(pool.Name, to.d.ID, from+k))
+		claim, err := to.replacement(c, k, from+k)
 		if err != nil {
-			return err
+			return fmt.Errorf("replace %v: %w", mark.Nodes, err)
 		}
 		claim.Annotations[karpv1.AnnotationLaunchGroup] = groups[k].String()
 		claim.Annotations[karpv1.AnnotationReplaces] = strings.Join(mark.Nodes, ",")

@@ -45,6 +45,7 @@ func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
 		n.Replaces = strings.Split(text, ",")
 	}
+	n.ForMoved = claim.Annotations[karpv1.AnnotationForMovedPods] == "true"
 	if text := claim.Annotations[karpv1.AnnotationDisruption]; text != "" {
 		var command model.Command
 		if json.Unmarshal([]byte(text), &command) != nil {

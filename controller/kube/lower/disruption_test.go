@@ -68,8 +68,9 @@ func TestDisruptable(t *testing.T) {
 	born := metav1.NewTime(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	claim := &karpv1.NodeClaim{
 		ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: born, Annotations: map[string]string{
-			karpv1.AnnotationDisruption: `{"id":"x","method":"Drifted","nodes":["c"],"replacements":["d"],"started":"2026-03-02T00:00:00Z"}`,
-			karpv1.AnnotationReplaces:   "a,b",
+			karpv1.AnnotationDisruption:   `{"id":"x","method":"Drifted","nodes":["c"],"replacements":["d"],"started":"2026-03-02T00:00:00Z"}`,
+			karpv1.AnnotationReplaces:     "a,b",
+			karpv1.AnnotationForMovedPods: "true",
 		}},
 		Spec: karpv1.NodeClaimSpec{ExpireAfter: "24h", TerminationGracePeriod: &metav1.Duration{Duration: time.Hour}},
 		Status: karpv1.NodeClaimStatus{Conditions: []metav1.Condition{
@@ -83,12 +84,12 @@ func TestDisruptable(t *testing.T) {
 	}, claim, born.Add(time.Hour))
 	want := model.Node{
 		Drifted: karpv1.DriftNodePool, NotReady: true, InitializedAt: born.UTC(), ExpiresAt: born.Add(24 * time.Hour).UTC(),
-		TerminationGrace: time.Hour, Replaces: []string{"a", "b"},
+		TerminationGrace: time.Hour, Replaces: []string{"a", "b"}, ForMoved: true,
 		Command: &model.Command{ID: "x", Method: "Drifted", Nodes: []string{"c"}, Replacements: []string{"d"}, Started: born.Add(24 * time.Hour).UTC()},
 	}
 	have := model.Node{
 		Drifted: got.Drifted, NotReady: got.NotReady, InitializedAt: got.InitializedAt, ExpiresAt: got.ExpiresAt,
-		TerminationGrace: got.TerminationGrace, Replaces: got.Replaces, Command: got.Command,
+		TerminationGrace: got.TerminationGrace, Replaces: got.Replaces, ForMoved: got.ForMoved, Command: got.Command,
 	}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

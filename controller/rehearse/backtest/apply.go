@@ -69,8 +69,11 @@ func (w *simulation) decide(ctx context.Context, opts decide.Options) error {
 	}
 	w.short = d.Short()
 	pods := slices.Clone(w.pods) // launches may add to them
+	moved := s.PodsMove()
 	for i := range d.Plan.Nodes {
-		w.launch(ctx, &d.Plan.Nodes[i], nil, pods)
+		if m := w.byID[w.launch(ctx, &d.Plan.Nodes[i], nil, pods)]; m != nil {
+			m.ForMoved = moved
+		}
 	}
 	for i := range d.Plan.Existing {
 		w.assign(&d.Plan.Existing[i], s, pods)

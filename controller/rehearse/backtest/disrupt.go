@@ -88,6 +88,7 @@ func (w *simulation) begin(ctx context.Context, s *model.Snapshot, c *decide.Com
 		if name == "" {
 			return
 		}
+		w.byID[name].ForMoved = s.ForMoved(c.Nodes)
 		mark.Replacements = append(mark.Replacements, name)
 	}
 	for _, claim := range mark.Nodes {

@@ -63,6 +63,8 @@ type simulatedCluster struct {
 	settings model.Settings
 	made     int
 	searched time.Time
+	// departed are the nodes disrupted within an hour.
+	departed []model.Departure
 	// moves counts nodes disrupted, last is when one was.
 	moves int
 	last  time.Time
@@ -160,6 +162,8 @@ func (w *simulatedCluster) snapshot() *model.Snapshot {
 		}
 		s.Pods = append(s.Pods, mp)
 	}
+	w.departed = slices.DeleteFunc(w.departed, func(d model.Departure) bool { return now.Sub(d.Time) >= time.Hour })
+	s.Departed = slices.Clone(w.departed)
 	for _, dep := range w.deploys {
 		s.Budgets = append(s.Budgets, model.PodBudget{
 			Namespace: "shop", Name: dep.name, Allowed: int32(w.spare(dep)),
@@ -187,7 +191,7 @@ func (w *simulatedCluster) name() string {
 }
 
 // launch starts a machine for a planned node.
-func (w *simulatedCluster) launch(n *model.PlannedNode, name string, replaces []string) {
+func (w *simulatedCluster) launch(n *model.PlannedNode, name string, replaces []string, moved bool) {
 	attempt, err := w.cloud.Prepare(w.t.Context(), provider.LaunchSpec{Claim: name, NodePool: "general", NodeClass: "default", Options: n.Options})
 	if err != nil {
 		w.t.Fatal(err)
@@ -199,7 +203,7 @@ func (w *simulatedCluster) launch(n *model.PlannedNode, name string, replaces []
 	i := slices.IndexFunc(w.catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
 	m := &machine{id: in.ProviderID, stuck: w.strikes(stuck), Node: model.Node{
 		Name: name, Claim: name, Pool: n.Pool, State: model.InFlight, InstanceType: in.InstanceType, Zone: in.Zone, CapacityType: in.CapacityType,
-		Allocatable: w.catalog.Types[i].Allocatable, LaunchedAt: w.clock.Now(), Replaces: replaces,
+		Allocatable: w.catalog.Types[i].Allocatable, LaunchedAt: w.clock.Now(), Replaces: replaces, ForMoved: moved,
 		Bought: model.BoughtAs(n.Options, in.InstanceType, in.Zone, in.CapacityType),
 		Labels: map[string]string{"topology.kubernetes.io/zone": in.Zone, "node.kubernetes.io/instance-type": in.InstanceType, "karpenter.sh/capacity-type": string(in.CapacityType), "karpenter.sh/nodepool": "general"},
 	}}
@@ -235,7 +239,7 @@ func (w *simulatedCluster) decide() {
 			return
 		}
 		name := w.name()
-		w.launch(&d.Plan.Nodes[i], name, nil)
+		w.launch(&d.Plan.Nodes[i], name, nil, s.PodsMove())
 		for _, p := range d.Plan.Nodes[i].Pods {
 			w.pods[p].plan = name
 		}
@@ -325,12 +329,19 @@ func (w *simulatedCluster) begin(s *model.Snapshot, c *decide.Command, going map
 		if w.dies() {
 			return
 		}
-		w.launch(&c.Replacements[k], mark.Replacements[k], mark.Nodes)
+		w.launch(&c.Replacements[k], mark.Replacements[k], mark.Nodes, s.ForMoved(c.Nodes))
 	}
 }
 
 func (w *simulatedCluster) delete(m *machine) {
 	m.deleting, m.State = true, model.Deleting
+	pods := 0
+	for _, p := range w.pods {
+		if p.node == m.Claim {
+			pods++
+		}
+	}
+	w.departed = append(w.departed, model.Departure{Claim: m.Claim, Pool: "general", Time: w.clock.Now(), Pods: pods})
 	w.moves++
 	w.last = w.clock.Now()
 }

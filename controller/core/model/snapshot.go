@@ -142,7 +142,7 @@ type Settings struct {
 
 // DefaultMoveCost is the default of Settings.MoveCost. docs/measurements/consolidation.md
 // has the measurements.
-const DefaultMoveCost Price = 500
+const DefaultMoveCost Price = 700
 
 // NodeCost returns what every node of a pool costs per hour besides its instance.
 func (s *Snapshot) NodeCost(pool int32) Price {

@@ -35,23 +35,23 @@ const patience = 6
 // TestSavingsAsPlanned carries out the commands of both methods as they are
 // planned, until there are none any more.
 func TestSavingsAsPlanned(t *testing.T) {
-	compare(t, (*cluster).carryOut, func(c *cluster) int { return c.plan(t) }, promise{least: 0.9, lucky: 30, moves: 1.5})
+	compare(t, (*cluster).carryOut, func(c *cluster) int { return c.plan(t) }, promise{least: 0.9, lostOneIn: 30, moves: 1.5})
 }
 
 // TestSavingsAsScheduled lets a scheduler that knows no plan put the pods that
 // were evicted, each on the emptiest node, and launches nodes for those left
 // over.
 func TestSavingsAsScheduled(t *testing.T) {
-	compare(t, (*cluster).replace, func(c *cluster) int { return c.decide(t) }, promise{lucky: 10, moves: 1.1})
+	compare(t, (*cluster).replace, func(c *cluster) int { return c.decide(t) }, promise{lostOneIn: 10, moves: 1.1})
 }
 
 // promise is what ours holds besides saving as much on all clusters together. Both
-// methods are greedy, so that the peer's may be lucky on a cluster.
+// methods are greedy, so that the peer's may save more on a cluster.
 type promise struct {
 	// least is the share of the peer's saving that ours is on each cluster.
 	least float64
-	// lucky is of how many clusters the peer's may save more on one.
-	lucky int
+	// lostOneIn is of how many clusters the peer's may save more on one.
+	lostOneIn int
 	// moves is how many pods ours moves at most for each that the peer's moves, on all clusters
 	// together.
 	moves float64
@@ -62,7 +62,7 @@ func compare(t *testing.T, do func(*cluster, *move) int, search func(*cluster) i
 	t.Helper()
 	var all, theirs, ours model.Price
 	var moved [2]int
-	lucky := 0
+	lost := 0
 	for seed := range clusters() {
 		c := newCluster(seed)
 		a, b := c.clone(), c.clone()
@@ -79,7 +79,7 @@ func compare(t *testing.T, do func(*cluster, *move) int, search func(*cluster) i
 			}
 		}
 		if b.cost() > a.cost() {
-			lucky++
+			lost++
 			t.Logf("cluster %d at %s $/h becomes %s by the peer's method and %s by ours", seed, c.cost(), a.cost(), b.cost())
 		}
 		if theirs, ours := c.cost()-a.cost(), c.cost()-b.cost(); float64(ours) < most.least*float64(theirs) {
@@ -88,12 +88,12 @@ func compare(t *testing.T, do func(*cluster, *move) int, search func(*cluster) i
 		all, theirs, ours = all+c.cost(), theirs+a.cost(), ours+b.cost()
 	}
 	t.Logf("%s $/h become %s by the peer's method (%d pods moved) and %s by ours (%d, %.0f %%); theirs saves more on %d of %d",
-		all, theirs, moved[0], ours, moved[1], 100*float64(moved[1])/float64(moved[0]), lucky, clusters())
+		all, theirs, moved[0], ours, moved[1], 100*float64(moved[1])/float64(moved[0]), lost, clusters())
 	if float64(moved[1]) > most.moves*float64(moved[0]) {
 		t.Errorf("the peer's method moves %d pods, ours %d, more than %g times as many", moved[0], moved[1], most.moves)
 	}
-	if lucky*most.lucky > int(clusters()) {
-		t.Errorf("the peer's method saves more on %d of %d clusters, more than one in %d", lucky, clusters(), most.lucky)
+	if lost*most.lostOneIn > int(clusters()) {
+		t.Errorf("the peer's method saves more on %d of %d clusters, more than one in %d", lost, clusters(), most.lostOneIn)
 	}
 	if ours > theirs {
 		t.Errorf("the peer's method leaves %s $/h, ours %s", theirs, ours)

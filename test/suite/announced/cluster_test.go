@@ -89,6 +89,12 @@ func (c still) Since(t time.Time) time.Duration { return c.at.Since(t) }
 // start starts the bench. A pod of 1 CPU fits 8 times on the only instance type.
 func start(t *testing.T, announced bool) *bench {
 	t.Helper()
+	return startIdle(t, announced, 10*time.Millisecond)
+}
+
+// startIdle starts the bench with the time after which no further pod is expected.
+func startIdle(t *testing.T, announced bool, idle time.Duration) *bench {
+	t.Helper()
 	server := apiserver.Start(t)
 	b := &bench{
 		client: server.Client(t), journal: journal.New(50, 32<<20), events: events.NewFakeRecorder(1000), clock: testclock.NewFakeClock(time.Now()),
@@ -131,7 +137,7 @@ func start(t *testing.T, announced bool) *bench {
 		Actuator:   &actuate.Actuator{Client: mgr.GetClient(), Reporter: &actuate.Reporter{Client: mgr.GetClient(), Events: b.events, Unmerged: b.events}},
 		CountSpend: func(context.Context, *model.Snapshot) error { return nil },
 		Await:      func(context.Context) error { return nil },
-		Idle:       10 * time.Millisecond, Max: 50 * time.Millisecond, Every: 100 * time.Millisecond,
+		Idle:       idle, Max: 50 * time.Millisecond, Every: 100 * time.Millisecond,
 	})
 	apiserver.Run(t, mgr)
 	return b
@@ -164,9 +170,12 @@ func template() corev1.PodTemplateSpec {
 
 // pod creates a pod of the owner and marks it unschedulable, as the scheduler does. The
 // clock then shows when it was created.
-func (b *bench) pod(t *testing.T, kind, version string, owner client.Object, name string) {
+func (b *bench) pod(t *testing.T, kind, version string, owner client.Object, name string, change ...func(*corev1.PodSpec)) {
 	t.Helper()
 	template, controls := template(), true
+	for _, c := range change {
+		c(&template.Spec)
+	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "default", Name: name, Labels: template.Labels,
 		OwnerReferences: []metav1.OwnerReference{{APIVersion: version, Kind: kind, Name: owner.GetName(), UID: owner.GetUID(), Controller: &controls}},

@@ -23,7 +23,6 @@ import (
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/actuate"
 	"spokeshave.dev/controller/kube/cluster"
-	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/batch"
 	"spokeshave.dev/controller/record/journal"
@@ -235,7 +234,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 	}
 	l.applied = cluster.Change{}
 	start := l.Clock.Now()
-	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
+	view, err := l.snapshot(ctx)
 	if err != nil {
 		l.Metrics.SnapshotFailed(l.Clock.Now())
 		return 0, fmt.Errorf("take snapshot: %w", err)

@@ -1,19 +1,56 @@
 package decision
 
 import (
+	"context"
 	"time"
 
+	"github.com/go-logr/logr"
+
+	"spokeshave.dev/controller/core/crash"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/rollout"
+	"spokeshave.dev/controller/kube/cluster"
+	"spokeshave.dev/controller/kube/lower"
 )
+
+// snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
+// that have yet to begin, as far as that gains anything ([rollout.Gains]).
+func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
+	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
+	if err != nil || !waitsForRollout(&view.Snapshot) || gains(ctx, &view.Snapshot) {
+		return view, err
+	}
+	return l.Cluster.Snapshot(ctx, lower.Rollout{})
+}
+
+// gains is [rollout.Gains], and false if that panics: the pods are decided about, where a pod
+// that causes a panic is found.
+func gains(ctx context.Context, s *model.Snapshot) (gains bool) {
+	err := crash.Do(func() error {
+		gains = rollout.Gains(s)
+		return nil
+	})
+	if err != nil {
+		logr.FromContextOrDiscard(ctx).WithName("decision").Error(err, "pods of new workloads wait for no others", "stack", crash.Stack(err))
+	}
+	return gains
+}
+
+func waitsForRollout(s *model.Snapshot) bool {
+	for i := range s.Pods {
+		if held := s.Pods[i].Held; held != nil && held.Code == model.WaitsForRollout {
+			return true
+		}
+	}
+	return false
+}
 
 // rolloutWait returns after how long to decide again while pods wait for those of other new
 // workloads: when none has come for Idle, the rollout is over. Without such pods it returns
 // the usual time.
 func (l *Loop) rolloutWait(s *model.Snapshot) time.Duration {
-	for i := range s.Pods {
-		if held := s.Pods[i].Held; held != nil && held.Code == model.WaitsForRollout {
-			return l.Idle
-		}
+	if waitsForRollout(s) {
+		return l.Idle
 	}
 	return l.Every
 }

@@ -1,0 +1,130 @@
+package rollout_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/rollout"
+	"spokeshave.dev/controller/rehearse/scenario"
+	"spokeshave.dev/test/kit/burst"
+)
+
+// pool allows every amd64 type of the categories c, m and r.
+const pool = `apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: default}
+spec: {amiSelectorTerms: [{alias: al2023@latest}]}
+---
+apiVersion: karpenter.sh/v1
+kind: NodePool
+metadata: {name: general}
+spec:
+  template:
+    spec:
+      nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}
+      requirements:
+      - {key: karpenter.k8s.aws/instance-category, operator: In, values: [c, m, r]}
+      - {key: kubernetes.io/arch, operator: In, values: [amd64]}
+      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
+`
+
+// begun are the first n Deployments of a mix of a thousand pods.
+func begun(t *testing.T, kind string, seed uint64, n int) []*appsv1.Deployment {
+	t.Helper()
+	all, err := burst.Deployments(kind, 1000, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[:n]
+}
+
+// snapshot returns a cluster in which all pods of the Deployments wait for a rollout.
+func snapshot(t *testing.T, all []*appsv1.Deployment) *model.Snapshot {
+	t.Helper()
+	manifests := bytes.NewBufferString(pool)
+	for _, d := range all {
+		raw, err := yaml.Marshal(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(manifests, "---\n%s", raw)
+	}
+	file := filepath.Join(t.TempDir(), "all.yaml")
+	if err := os.WriteFile(file, manifests.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := scenario.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := objects.Snapshot(scenario.Options{Time: time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), Region: "us-east-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Pods {
+		s.Pods[i].Held = &model.Reason{Code: model.WaitsForRollout}
+	}
+	return &s
+}
+
+func TestGains(t *testing.T) {
+	apart := func(all []*appsv1.Deployment) []*appsv1.Deployment {
+		for _, d := range all {
+			d.Spec.Template.Labels["apart"] = "true"
+			d.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+				{TopologyKey: corev1.LabelHostname, LabelSelector: d.Spec.Selector.DeepCopy()},
+			}}}
+			d.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"apart": "true"}
+		}
+		return all
+	}
+	cases := map[string]struct {
+		reason string
+		all    []*appsv1.Deployment
+		want   bool
+	}{
+		"one workload":     {"which says nothing about others", begun(t, "web", 1, 1), true},
+		"services":         {"pods of several share nodes", begun(t, "web", 1, 8), true},
+		"spread":           {"both are spread over the same four zones", slices.DeleteFunc(begun(t, "web", 1, 6), func(d *appsv1.Deployment) bool { return d.Spec.Template.Spec.TopologySpreadConstraints == nil }), true},
+		"apart":            {"each pod takes a node of its own, whoever waits", apart(begun(t, "web", 1, 8)), false},
+		"mostly apart":     {"nodes are as many as those pods that keep each other away", begun(t, "diverse", 1, 160), false},
+		"nobody":           {"nothing waits", nil, false},
+		"all of the burst": {"whole nodes are full, and the last ones still shared", begun(t, "web", 2, 40), true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := rollout.Gains(snapshot(t, tc.all)); got != tc.want {
+				t.Errorf("%s: a wait gains: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+// TestOthers: pods that do not wait are no part of the question, nor are those that need no place.
+func TestOthers(t *testing.T) {
+	s := snapshot(t, begun(t, "web", 1, 8))
+	for i := range s.Pods {
+		s.Pods[i].Held = nil
+	}
+	if rollout.Gains(s) {
+		t.Error("a wait gains although no pod waits")
+	}
+	s = snapshot(t, begun(t, "web", 1, 8))
+	for i := range s.Pods {
+		s.Pods[i].Held = &model.Reason{Code: model.HeldBack}
+	}
+	if rollout.Gains(s) {
+		t.Error("a wait gains although the pods wait for something else")
+	}
+}
+

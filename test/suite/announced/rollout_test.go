@@ -1,0 +1,101 @@
+package announced
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/test/kit/eventually"
+)
+
+// apart keeps a pod off the nodes of all others.
+func apart(spec *corev1.PodSpec) {
+	spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+		{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: template().Labels}},
+	}}}
+}
+
+// TestRollout: of three new workloads of four pods each, two have begun. Their pods wait for
+// those of the third if they could share nodes with them, and not if they cannot.
+func TestRollout(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		change func(*corev1.PodSpec)
+		// begun is what is planned while the third workload has no pod, all when it has one.
+		begun, all planned
+	}{
+		"shared": {"one plan for all needs two nodes", func(*corev1.PodSpec) {}, planned{}, planned{Claims: 2, Pods: 3, Announced: 9}},
+		"apart":  {"each pod has a node of its own, whoever waits", apart, planned{Claims: 8, Pods: 2, Announced: 6}, planned{Claims: 12, Pods: 3, Announced: 9}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := startIdle(t, true, time.Hour)                            // further pods are expected all the time
+			b.loop.Rollout, b.loop.Clock = time.Minute, clock.RealClock{} // batches end with time
+			four := int32(4)
+			var sets []*appsv1.ReplicaSet
+			for _, name := range []string{"a", "b", "c"} {
+				rs := &appsv1.ReplicaSet{
+					ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+					Spec:       appsv1.ReplicaSetSpec{Replicas: &four, Selector: &metav1.LabelSelector{MatchLabels: template().Labels}, Template: template()},
+				}
+				tc.change(&rs.Spec.Template.Spec)
+				b.create(t, rs)
+				sets = append(sets, rs)
+			}
+			eventually.Ok(t, "the owners are seen", func() (string, bool) {
+				n := b.view.Owners()
+				return fmt.Sprint(n, " owners"), n == len(sets)
+			})
+			begin := func(rs *appsv1.ReplicaSet) {
+				b.pod(t, "ReplicaSet", "apps/v1", rs, rs.Name+"-0", tc.change)
+			}
+			begin(sets[0])
+			begin(sets[1])
+			eventually.Ok(t, "the pods are seen", func() (string, bool) { n := len(b.view.Pods()); return fmt.Sprint(n, " pods"), n == 2 })
+			b.loop.Arrived(sets[0].UID, false)
+			b.loop.Arrived(sets[1].UID, false)
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- b.loop.Start(ctx) }()
+			defer func() {
+				cancel()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+			}()
+			b.await(t, tc.reason, tc.begun)
+			if tc.begun == (planned{}) {
+				b.awaitWaiting(t)
+				b.want(t, "while the third has not begun", planned{})
+			}
+			begin(sets[2])
+			b.loop.Arrived(sets[2].UID, false)
+			b.await(t, "all have begun", tc.all)
+		})
+	}
+}
+
+// await waits until the claims say what is wanted.
+func (b *bench) await(t *testing.T, why string, want planned) {
+	t.Helper()
+	eventually.Ok(t, why, func() (string, bool) { got := b.planned(t); return fmt.Sprintf("%+v", got), got == want })
+}
+
+// awaitWaiting waits until decisions have left pods to the rollout.
+func (b *bench) awaitWaiting(t *testing.T) {
+	t.Helper()
+	eventually.Ok(t, "the pods wait for the rollout", func() (string, bool) {
+		entries := b.journal.Entries()
+		if len(entries) == 0 {
+			return "no decision", false
+		}
+		left := entries[len(entries)-1].Unplaced
+		return fmt.Sprintf("%+v", left), len(left) > 0 && left[0].Reasons[0].Code == model.WaitsForRollout
+	})
+}

@@ -128,7 +128,11 @@ func (p *Provider) List(ctx context.Context) ([]provider.Instance, error) {
 
 // Terminate implements provider.Provider.
 func (p *Provider) Terminate(ctx context.Context, providerID string) error {
-	return p.instances.Terminate(ctx, providerID)
+	err := p.instances.Terminate(ctx, providerID)
+	if err == nil || provider.KindOf(err) == provider.NotFound {
+		p.launcher.Ended(providerID)
+	}
+	return err
 }
 
 // Tag implements provider.Provider.

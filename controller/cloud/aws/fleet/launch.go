@@ -68,6 +68,9 @@ func New(cfg Config) *Launcher {
 	return l
 }
 
+// Ended says that an instance has been ended: its claim is not written on it any more.
+func (l *Launcher) Ended(providerID string) { l.untagged.drop(providerID) }
+
 // Launch carries an attempt out. It sends exactly what was written down, once for all
 // claims that share it.
 func (l *Launcher) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {

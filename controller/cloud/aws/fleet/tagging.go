@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,6 +37,8 @@ type tagQueue struct {
 
 	mu      sync.Mutex
 	waiting []untagged
+	// taken is the provider ID of the instance whose turn it is; "" when it has ended since.
+	taken   string
 	running bool
 }
 
@@ -65,7 +68,7 @@ func (q *tagQueue) run(ctx context.Context) {
 			return
 		}
 		client.Pause(ctx, next.from.Sub(q.clock()))
-		if q.clock().After(next.until) {
+		if q.clock().After(next.until) || !q.lives() {
 			continue
 		}
 		err := q.tag(ctx, next.providerID, next.tags)
@@ -87,13 +90,34 @@ func (q *tagQueue) take() (untagged, bool) {
 		return untagged{}, false
 	}
 	next := q.waiting[0]
-	q.waiting = q.waiting[1:]
+	q.waiting[0] = untagged{} // the array keeps nothing of it
+	q.waiting, q.taken = q.waiting[1:], next.providerID
 	return next, true
 }
 
-// again puts an instance at the end of the queue.
+// drop removes an instance that has ended. While instances come and go faster than EC2 lets
+// them be tagged, all of the last ten minutes would wait for tags that nobody reads.
+func (q *tagQueue) drop(providerID string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.taken == providerID {
+		q.taken = ""
+	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(u untagged) bool { return u.providerID == providerID })
+}
+
+// lives reports whether the instance whose turn it is has not ended.
+func (q *tagQueue) lives() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.taken != ""
+}
+
+// again puts the instance whose turn it is at the end of the queue, unless it has ended.
 func (q *tagQueue) again(u untagged) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting = append(q.waiting, u)
+	if q.taken != "" {
+		q.waiting = append(q.waiting, u)
+	}
 }

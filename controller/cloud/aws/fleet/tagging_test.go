@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +62,33 @@ func TestTagQueue(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEndedAreNotTagged: what ends before its turn leaves the queue, whether it waits for its
+// first try or for a further one.
+func TestEndedAreNotTagged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var calls []string
+		q := &tagQueue{clock: time.Now, tag: func(_ context.Context, id string, _ map[string]string) error {
+			calls = append(calls, id)
+			time.Sleep(100 * time.Millisecond) //nolint:forbidigo // time in the bubble: a call takes so long
+			if id == "unseen" {
+				return &provider.Error{Kind: provider.Unavailable, Err: errors.New("no such instance yet")}
+			}
+			return nil
+		}}
+		q.add(t.Context(), []untagged{{providerID: "unseen"}, {providerID: "lives"}, {providerID: "ended"}})
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // time in the bubble
+		q.drop("ended")
+		q.drop("another")                  // of no launch of this queue
+		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // time in the bubble: the first is tried again after a second
+		q.drop("unseen")
+		time.Sleep(10 * time.Second) //nolint:forbidigo // time in the bubble
+		if want := []string{"unseen", "lives"}; !slices.Equal(calls, want) {
+			t.Errorf("tagged %q, want %q", calls, want)
+		}
+		if q.running || len(q.waiting) > 0 {
+			t.Errorf("the queue runs: %v, with %d instances", q.running, len(q.waiting))
+		}
+	})
 }

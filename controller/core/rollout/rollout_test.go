@@ -127,4 +127,3 @@ func TestOthers(t *testing.T) {
 		t.Error("a wait gains although the pods wait for something else")
 	}
 }
-

@@ -1,10 +1,12 @@
 package cluster
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -43,8 +45,23 @@ func TestStarting(t *testing.T) {
 		{"it begins anew", func() { owner("web", 3, 0) }, nil, 3},
 	} {
 		step.do()
-		if got := c.Starting(step.came); got != step.want {
-			t.Errorf("%s: %d pods, want %d", step.reason, got, step.want)
+		if all, lasting := c.Starting(step.came); all != step.want || lasting != step.want {
+			t.Errorf("%s: %d pods, %d of which stay, want %d", step.reason, all, lasting, step.want)
 		}
+	}
+}
+
+// TestStartingJobs: pods of Jobs are to come as well, and do not stay.
+func TestStartingJobs(t *testing.T) {
+	jobs, sets := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc), toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
+	c := &Cluster{cfg: Config{Clock: clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))}, stores: stores{jobs: jobs, replicaSets: sets}}
+	five, three := int32(5), int32(3)
+	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}, Spec: batchv1.JobSpec{Parallelism: &five, Completions: &five}}
+	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}, Spec: appsv1.ReplicaSetSpec{Replicas: &three}}
+	if err := errors.Join(jobs.Add(job), sets.Add(rs)); err != nil {
+		t.Fatal(err)
+	}
+	if all, lasting := c.Starting(nil); all != 8 || lasting != 3 {
+		t.Errorf("%d pods are to come, of which %d stay, want 8 and 3", all, lasting)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Rollout says how far new workloads have come. The zero value lets nothing wait.
 type Rollout struct {
 	// Beginning is how many pods are wanted by owners that have yet to create the first of
-	// them ([Starting]), 0 when no pods come.
+	// them ([Starting]), 0 when no pods come. Jobs do not count: their pods end.
 	Beginning int
 	// Limit is for how long the pods of new owners wait for those, from the first of them on.
 	Limit time.Duration
@@ -28,8 +28,8 @@ const (
 	userPriority = 1_000_000_000
 )
 
-// rollout is the pods that wait for further ones, so that all get one plan: those of owners
-// that were created within [Rollout.Limit].
+// rollout is the pods that wait for further ones, so that all get one plan: those of ReplicaSets
+// and StatefulSets that were created within [Rollout.Limit].
 type rollout struct {
 	in *Inputs
 	// young are the new owners, by UID.
@@ -57,9 +57,6 @@ func newRollout(in *Inputs) *rollout {
 	}
 	for _, set := range in.StatefulSets {
 		add(set)
-	}
-	for _, job := range in.Jobs {
-		add(job)
 	}
 	return r
 }

@@ -56,7 +56,7 @@ func sizeOf(share float64) size {
 	if share == 0 {
 		return size{rounds: 4, pools: 3, nodes: 1, policies: 2, warm: 2, slack: slack{2e6, 8e6, 10}}
 	}
-	rounds := max(4, int(40*share))
+	rounds := max(4, int(50*share))
 	pools := max(2, int(500*share)/rounds)
 	n := size{
 		rounds: rounds, pools: pools, nodes: max(1, int(10_000*share)/rounds/pools),

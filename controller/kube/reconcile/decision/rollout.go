@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/types"
 
 	"spokeshave.dev/controller/core/crash"
 	"spokeshave.dev/controller/core/model"
@@ -12,6 +13,19 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
 )
+
+// starting returns how many pods are to come of owners that have yet to begin.
+func (l *Loop) starting(came map[types.UID]bool) int {
+	all, _ := l.Cluster.Starting(came)
+	return all
+}
+
+// startingLasting returns how many of these stay: nobody waits for pods of Jobs any longer than
+// a batch, since their nodes are gone before a better plan has paid for the wait.
+func (l *Loop) startingLasting(came map[types.UID]bool) int {
+	_, lasting := l.Cluster.Starting(came)
+	return lasting
+}
 
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
 // that have yet to begin, as far as that gains anything ([rollout.Gains]).

@@ -14,16 +14,19 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// starting returns how many pods are to come of owners that have yet to begin.
-func (l *Loop) starting(came map[types.UID]bool) int {
-	all, _ := l.Cluster.Starting(came)
+// starting are the pods to come of owners that have yet to begin ([cluster.Cluster.Starting]).
+type starting func(came map[types.UID]bool) (all, lasting int)
+
+// all counts all of them.
+func (s starting) all(came map[types.UID]bool) int {
+	all, _ := s(came)
 	return all
 }
 
-// startingLasting returns how many of these stay: nobody waits for pods of Jobs any longer than
-// a batch, since their nodes are gone before a better plan has paid for the wait.
-func (l *Loop) startingLasting(came map[types.UID]bool) int {
-	_, lasting := l.Cluster.Starting(came)
+// lasting counts those that stay: nobody waits for pods of Jobs any longer than a batch, since
+// their nodes are gone before a better plan has paid for the wait.
+func (s starting) lasting(came map[types.UID]bool) int {
+	_, lasting := s(came)
 	return lasting
 }
 

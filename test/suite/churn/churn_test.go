@@ -60,7 +60,7 @@ func sizeOf(share float64) size {
 	pools := max(2, int(500*share)/rounds)
 	n := size{
 		rounds: rounds, pools: pools, nodes: max(1, int(10_000*share)/rounds/pools),
-		policies: max(1, int(1000*share)/rounds), warm: max(1, rounds/20), slack: slack{2e6, 8e6, 10},
+		policies: max(1, int(1000*share)/rounds), warm: max(2, rounds/20), slack: slack{2e6, 8e6, 10},
 	}
 	if share == 1 {
 		n.warmFor, n.slack = remembered, slack{0.2e6, 3e6, 10}

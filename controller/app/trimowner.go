@@ -4,6 +4,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // trimOwner keeps of the owners that announce pods what says how many: a cluster has ten
@@ -11,7 +13,11 @@ import (
 func trimOwner(o any) (any, error) {
 	switch owner := o.(type) {
 	case *appsv1.ReplicaSet:
+		revision, has := owner.Annotations[lower.AnnotationRevision]
 		trimMeta(&owner.ObjectMeta)
+		if has {
+			owner.Annotations = map[string]string{lower.AnnotationRevision: shared(revision)}
+		}
 		owner.Spec = appsv1.ReplicaSetSpec{Replicas: owner.Spec.Replicas}
 		conditions := owner.Status.Conditions
 		for i := range conditions {

@@ -37,6 +37,11 @@ func TestTrimOwner(t *testing.T) {
 				Replicas: 2, Conditions: []appsv1.ReplicaSetCondition{{Type: appsv1.ReplicaSetReplicaFailure, Status: corev1.ConditionTrue}},
 			}},
 		},
+		"revision": {
+			reason: "whether it updates a Deployment",
+			in:     &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-2", Annotations: map[string]string{"deployment.kubernetes.io/revision": "2", "deployment.kubernetes.io/max-replicas": "4"}}},
+			want:   &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web-2", Annotations: map[string]string{"deployment.kubernetes.io/revision": "2"}}},
+		},
 		"StatefulSet": {
 			reason: "replicas, and whether pods wait for each other",
 			in:     &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement, Template: template, ServiceName: "web"}, Status: appsv1.StatefulSetStatus{Replicas: 2}},

@@ -3,7 +3,6 @@ package cluster
 import (
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -75,12 +74,12 @@ func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
 const startingFor = 2 * time.Minute
 
 // Starting returns how many pods are wanted by owners that say how many they will have and
-// have yet to create the first of them: a burst goes on. lasting are those of them that belong
-// to no Job, and stay. Those in came, of which pods have
+// have yet to create the first of them: a burst goes on. begin are those of them that begin a
+// workload ([lower.BeginsWorkload]). Those in came, of which pods have
 // come since the last snapshot, and those that had pods in it are known, whatever their status
 // says: a ReplicaSet's counts its first pod when all have been created. It is for one
 // goroutine at a time.
-func (c *Cluster) Starting(came map[types.UID]bool) (all, lasting int) {
+func (c *Cluster) Starting(came map[types.UID]bool) (all, begin int) {
 	known := map[types.UID]bool{}
 	if creating := c.creating.Load(); creating != nil {
 		known = *creating
@@ -103,14 +102,14 @@ func (c *Cluster) Starting(came map[types.UID]bool) (all, lasting int) {
 			since[uid] = at
 			if !came[uid] && !known[uid] && !c.held[uid] && now.Sub(at) < startingFor {
 				all += wants
-				if _, ends := o.(*batchv1.Job); !ends {
-					lasting += wants
+				if lower.BeginsWorkload(o) {
+					begin += wants
 				}
 			}
 		}
 	}
 	c.starting = since
-	return all, lasting
+	return all, begin
 }
 
 // Owners counts the owners in the watch cache that may announce pods.

@@ -45,23 +45,25 @@ func TestStarting(t *testing.T) {
 		{"it begins anew", func() { owner("web", 3, 0) }, nil, 3},
 	} {
 		step.do()
-		if all, lasting := c.Starting(step.came); all != step.want || lasting != step.want {
-			t.Errorf("%s: %d pods, %d of which stay, want %d", step.reason, all, lasting, step.want)
+		if all, begin := c.Starting(step.came); all != step.want || begin != step.want {
+			t.Errorf("%s: %d pods, %d of new workloads, want %d", step.reason, all, begin, step.want)
 		}
 	}
 }
 
-// TestStartingJobs: pods of Jobs are to come as well, and do not stay.
-func TestStartingJobs(t *testing.T) {
+// TestStartingWorkloads: pods of Jobs and of updates are to come as well, and begin no workload.
+func TestStartingWorkloads(t *testing.T) {
 	jobs, sets := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc), toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
 	c := &Cluster{cfg: Config{Clock: clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))}, stores: stores{jobs: jobs, replicaSets: sets}}
 	five, three := int32(5), int32(3)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}, Spec: batchv1.JobSpec{Parallelism: &five, Completions: &five}}
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}, Spec: appsv1.ReplicaSetSpec{Replicas: &three}}
-	if err := errors.Join(jobs.Add(job), sets.Add(rs)); err != nil {
+	update := rs.DeepCopy()
+	update.Name, update.UID, update.Annotations = "api-2", "api-2", map[string]string{"deployment.kubernetes.io/revision": "2"}
+	if err := errors.Join(jobs.Add(job), sets.Add(rs), sets.Add(update)); err != nil {
 		t.Fatal(err)
 	}
-	if all, lasting := c.Starting(nil); all != 8 || lasting != 3 {
-		t.Errorf("%d pods are to come, of which %d stay, want 8 and 3", all, lasting)
+	if all, begin := c.Starting(nil); all != 11 || begin != 3 {
+		t.Errorf("%d pods are to come, %d of new workloads, want 11 and 3", all, begin)
 	}
 }

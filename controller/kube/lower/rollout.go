@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,7 +15,7 @@ import (
 // Rollout says how far new workloads have come. The zero value lets nothing wait.
 type Rollout struct {
 	// Beginning is how many pods are wanted by owners that have yet to create the first of
-	// them ([Starting]), 0 when no pods come. Jobs do not count: their pods end.
+	// them ([Starting]) and begin a workload ([BeginsWorkload]), 0 when no pods come.
 	Beginning int
 	// Limit is for how long the pods of new owners wait for those, from the first of them on.
 	Limit time.Duration
@@ -28,8 +29,24 @@ const (
 	userPriority = 1_000_000_000
 )
 
-// rollout is the pods that wait for further ones, so that all get one plan: those of ReplicaSets
-// and StatefulSets that were created within [Rollout.Limit].
+// AnnotationRevision numbers the ReplicaSets of a Deployment, from 1 on.
+const AnnotationRevision = "deployment.kubernetes.io/revision"
+
+// BeginsWorkload reports whether an object is a ReplicaSet or StatefulSet that does not continue
+// an older one: the ReplicaSet of a Deployment's update does. Jobs are none, since their pods end.
+func BeginsWorkload(o any) bool {
+	switch owner := o.(type) {
+	case *appsv1.ReplicaSet:
+		revision, of := owner.Annotations[AnnotationRevision]
+		return !of || revision == "1"
+	case *appsv1.StatefulSet:
+		return true
+	}
+	return false
+}
+
+// rollout is the pods that wait for further ones, so that all get one plan: those of owners
+// that were created within [Rollout.Limit] and begin a workload.
 type rollout struct {
 	in *Inputs
 	// young are the new owners, by UID.
@@ -53,7 +70,9 @@ func newRollout(in *Inputs) *rollout {
 		}
 	}
 	for _, rs := range in.ReplicaSets {
-		add(rs)
+		if BeginsWorkload(rs) {
+			add(rs)
+		}
 	}
 	for _, set := range in.StatefulSets {
 		add(set)

@@ -19,6 +19,11 @@ func TestRollout(t *testing.T) {
 	old := func(age time.Duration) func(*appsv1.ReplicaSet) {
 		return func(rs *appsv1.ReplicaSet) { rs.CreationTimestamp = metav1.NewTime(announcingAt.Add(-age)) }
 	}
+	revision := func(n string) func(*appsv1.ReplicaSet) {
+		return func(rs *appsv1.ReplicaSet) {
+			rs.Annotations = map[string]string{"deployment.kubernetes.io/revision": n}
+		}
+	}
 	urgent := func(p *corev1.Pod) {
 		priority := int32(2_000_000_000)
 		p.Spec.Priority = &priority
@@ -44,6 +49,8 @@ func TestRollout(t *testing.T) {
 		"urgent":       {"what the cluster needs does not wait", replicaSet(1, old(20*time.Second)), waits(5, urgent), 100, 0},
 		"runs already": {"a pod on a node needs no place", replicaSet(1, old(20*time.Second)), waits(5, bound), 100, 0},
 		"StatefulSet":  {"one that creates its pods at once", statefulSet(3, appsv1.ParallelPodManagement), []*corev1.Pod{ownedPod("StatefulSet", 0, 1)}, 100, 3},
+		"update":       {"a Deployment's second ReplicaSet", replicaSet(4, old(20*time.Second), revision("2")), waits(5), 100, 0},
+		"Deployment":   {"its first one", replicaSet(4, old(20*time.Second), revision("1")), waits(5), 100, 4},
 		"Job":          {"a Job ends before a better plan has paid for the wait", job(2, needing(2)), []*corev1.Pod{ownedPod("Job", 0, 1)}, 100, 0},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 )
 
 // starting are the pods to come of owners that have yet to begin ([cluster.Cluster.Starting]).
-type starting func(came map[types.UID]bool) (all, lasting int)
+type starting func(came map[types.UID]bool) (all, begin int)
 
 // all counts all of them.
 func (s starting) all(came map[types.UID]bool) int {
@@ -23,11 +23,12 @@ func (s starting) all(came map[types.UID]bool) int {
 	return all
 }
 
-// lasting counts those that stay: nobody waits for pods of Jobs any longer than a batch, since
-// their nodes are gone before a better plan has paid for the wait.
-func (s starting) lasting(came map[types.UID]bool) int {
-	_, lasting := s(came)
-	return lasting
+// begin counts those of new workloads. Nobody waits for the others any longer than a batch:
+// nodes of Jobs are gone before a better plan has paid for the wait, and an update is not made
+// slower.
+func (s starting) begin(came map[types.UID]bool) int {
+	_, begin := s(came)
+	return begin
 }
 
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others

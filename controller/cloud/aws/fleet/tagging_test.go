@@ -84,6 +84,9 @@ func TestEndedAreNotTagged(t *testing.T) {
 		time.Sleep(200 * time.Millisecond) //nolint:forbidigo // time in the bubble: the first is tried again after a second
 		q.drop("unseen")
 		time.Sleep(10 * time.Second) //nolint:forbidigo // time in the bubble
+		synctest.Wait()
+		q.mu.Lock()
+		defer q.mu.Unlock()
 		if want := []string{"unseen", "lives"}; !slices.Equal(calls, want) {
 			t.Errorf("tagged %q, want %q", calls, want)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// nodePrice is added to the hourly price of every node, in USD. It is so high that a plan has as
+	// nodePrice is added to the hourly price of every node: 1 USD. It is so high that a plan has as
 	// few nodes as it can: plans at the plain prices have many small nodes or few large ones, as
 	// equal prices happen to be chosen among, and their numbers tell little.
 	nodePrice model.Price = 1_000_000
@@ -28,7 +28,7 @@ const (
 // Gains reports whether a plan for all pods that wait for a rollout (model.WaitsForRollout) needs
 // so many fewer new nodes than a plan for each half of their workloads that further workloads are
 // worth waiting for. It is true as well for pods of a single workload, which say nothing about
-// others, and false if no new node is needed. Prices are as billed: policies are not asked.
+// others, and false if no new node is needed. Policies are not asked.
 func Gains(s *model.Snapshot) bool {
 	halves, whole := split(s)
 	if len(halves[1]) == 0 {

@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/core/model"
@@ -82,9 +83,8 @@ func TestGains(t *testing.T) {
 		for _, d := range all {
 			d.Spec.Template.Labels["apart"] = "true"
 			d.Spec.Template.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-				{TopologyKey: corev1.LabelHostname, LabelSelector: d.Spec.Selector.DeepCopy()},
+				{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"apart": "true"}}},
 			}}}
-			d.Spec.Template.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"apart": "true"}
 		}
 		return all
 	}
@@ -110,20 +110,15 @@ func TestGains(t *testing.T) {
 	}
 }
 
-// TestOthers: pods that do not wait are no part of the question, nor are those that need no place.
+// TestOthers: pods that do not wait, or wait for something else, are no part of the question.
 func TestOthers(t *testing.T) {
-	s := snapshot(t, begun(t, "web", 1, 8))
-	for i := range s.Pods {
-		s.Pods[i].Held = nil
-	}
-	if rollout.Gains(s) {
-		t.Error("a wait gains although no pod waits")
-	}
-	s = snapshot(t, begun(t, "web", 1, 8))
-	for i := range s.Pods {
-		s.Pods[i].Held = &model.Reason{Code: model.HeldBack}
-	}
-	if rollout.Gains(s) {
-		t.Error("a wait gains although the pods wait for something else")
+	for name, held := range map[string]*model.Reason{"do not wait": nil, "are held back": {Code: model.HeldBack}} {
+		s := snapshot(t, begun(t, "web", 1, 8))
+		for i := range s.Pods {
+			s.Pods[i].Held = held
+		}
+		if rollout.Gains(s) {
+			t.Errorf("a wait gains although all pods %s", name)
+		}
 	}
 }

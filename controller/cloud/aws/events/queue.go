@@ -2,6 +2,7 @@ package events
 
 import (
 	"context"
+	"math"
 	"strconv"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"spokeshave.dev/controller/cloud/aws/client"
 	"spokeshave.dev/controller/cloud/provider"
@@ -21,11 +23,15 @@ import (
 const (
 	queueBatch = 10
 	queueWait  = 20
-	// queuePause follows a failure.
-	queuePause = 5 * time.Second
 	// handleTime bounds the handling of one batch.
 	handleTime = 20 * time.Second
 )
+
+// queuePauses are the pauses after failures that follow each other: short first, since an
+// interrupted node has two minutes, then up to half a minute, the rate of an idle queue.
+func queuePauses() wait.Backoff {
+	return wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Steps: math.MaxInt, Cap: 30 * time.Second}
+}
 
 // Queue is the SQS queue of interruptions.
 type Queue struct {
@@ -48,11 +54,17 @@ func (q *Queue) Listen(ctx context.Context, handle provider.EventHandler) {
 	if q.Name == "" {
 		return
 	}
-	url := ""
+	url, pauses := "", queuePauses()
 	for ctx.Err() == nil {
-		if err := q.listen(ctx, &url, handle); err != nil && ctx.Err() == nil {
-			q.Log.Error(err, "read the interruption queue again in a while", "queue", q.Name)
-			client.Pause(ctx, queuePause)
+		err := q.listen(ctx, &url, handle)
+		if err == nil {
+			pauses = queuePauses()
+			continue
+		}
+		if ctx.Err() == nil {
+			pause := pauses.Step()
+			q.Log.Error(err, "read the interruption queue again", "queue", q.Name, "after", pause)
+			client.Pause(ctx, pause)
 		}
 	}
 }

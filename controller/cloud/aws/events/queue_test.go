@@ -23,7 +23,7 @@ type brokenQueue struct {
 	last    time.Time
 }
 
-func (*brokenQueue) GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) { //nolint:revive // the SDK's name
+func (*brokenQueue) GetQueueUrl(context.Context, *sqs.GetQueueUrlInput, ...func(*sqs.Options)) (*sqs.GetQueueUrlOutput, error) {
 	return &sqs.GetQueueUrlOutput{QueueUrl: sdk.String("https://sqs/demo")}, nil
 }
 

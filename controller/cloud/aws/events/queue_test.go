@@ -41,7 +41,7 @@ func (q *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, 
 func TestPausesOfTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := &brokenQueue{answers: map[int]bool{9: true}, last: time.Now()}
-		ctx, cancel := context.WithTimeout(t.Context(), 95*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 97*time.Second)
 		defer cancel()
 		(&Queue{SQS: broken, Name: "demo", Clock: time.Now}).Listen(ctx, nil)
 		want := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second, 0, 500 * time.Millisecond, time.Second, 2 * time.Second}

@@ -28,9 +28,9 @@ const (
 )
 
 // queuePauses are the pauses after failures that follow each other: short first, since an
-// interrupted node has two minutes, then up to half a minute, the rate of an idle queue.
+// interrupted node has two minutes, then as long as a call to an idle queue takes.
 func queuePauses() wait.Backoff {
-	return wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Steps: math.MaxInt, Cap: 30 * time.Second}
+	return wait.Backoff{Duration: 500 * time.Millisecond, Factor: 2, Steps: math.MaxInt, Cap: queueWait * time.Second}
 }
 
 // Queue is the SQS queue of interruptions.

@@ -37,14 +37,14 @@ func (q *brokenQueue) ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, 
 }
 
 // One failure costs half a second of the two minutes that an interrupted node has; a queue that
-// stays away is asked twice a minute; an answer makes the pauses short again.
+// stays away is asked three times a minute; an answer makes the pauses short again.
 func TestPausesOfTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broken := &brokenQueue{answers: map[int]bool{9: true}, last: time.Now()}
-		ctx, cancel := context.WithTimeout(t.Context(), 97*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 77*time.Second)
 		defer cancel()
 		(&Queue{SQS: broken, Name: "demo", Clock: time.Now}).Listen(ctx, nil)
-		want := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 30 * time.Second, 30 * time.Second, 0, 500 * time.Millisecond, time.Second, 2 * time.Second}
+		want := []time.Duration{0, 500 * time.Millisecond, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 20 * time.Second, 20 * time.Second, 0, 500 * time.Millisecond, time.Second, 2 * time.Second}
 		if diff := cmp.Diff(want, broken.after); diff != "" {
 			t.Errorf("time between calls, the ninth of which is answered (-want +got):\n%s", diff)
 		}

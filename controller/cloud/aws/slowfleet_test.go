@@ -40,6 +40,51 @@ func (c inProcess) Do(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// inBubble is a provider in the bubble of a test, with a class that is resolved, at a simulated EC2 outside of it.
+func inBubble(t *testing.T, at *ec2.Endpoint) *simulatedEC2 {
+	t.Helper()
+	w := &simulatedEC2{classes: map[string]*awsv1.EC2NodeClass{}}
+	w.server = at.Server
+	w.provider = ec2provider.New(t, at.URL, func(cfg *aws.Config) {
+		cfg.SDK.HTTPClient, cfg.QuotaShare = inProcess{at.Server}, 1000
+		cfg.Classes = func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil }
+	})
+	w.refresh(t)
+	class := ec2provider.NodeClass("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
+	w.classes["default"] = class
+	w.resolveAt(t, class, time.Now)
+	return w
+}
+
+// TestEndedInstanceIsNotTagged: the provider tells the queue of tags that it has ended an
+// instance, so that nobody asks EC2 to tag what is gone.
+func TestEndedInstanceIsNotTagged(t *testing.T) {
+	at := ec2.Start(t, []string{"m7i."}, func(cfg *sim.Config) { cfg.Clock = clock.RealClock{} })
+	synctest.Test(t, func(t *testing.T) {
+		w := inBubble(t, at)
+		claims := claimNames(2)
+		attempts := w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand))
+		w.order(t, sim.Fault{Action: "CreateTags", Code: "InvalidInstanceID.NotFound", Count: 2})
+		launched := launchAll(t, w.provider, attempts)
+		wantDistinct(t, launched, 2)
+		time.Sleep(tagPause / 2) //nolint:forbidigo // time in the bubble: EC2 has not shown either yet
+		if n := w.requests("CreateTags"); n != 2 {
+			t.Fatalf("%d requests for tags, want a first one for each instance", n)
+		}
+		if err := w.provider.Terminate(t.Context(), launched[claims[0]].instance.ProviderID); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // time in the bubble
+		if n := w.requests("CreateTags"); n != 3 {
+			t.Errorf("%d requests for tags, want a further one for the instance that lives, and none for the other", n)
+		}
+		eventuallyTagged(t, w, claims[1:])
+	})
+}
+
+// tagPause is how long an instance that EC2 does not show yet waits for another try.
+const tagPause = time.Second
+
 // TestSlowFleet: EC2 takes its time to answer a launch. One of many instances is waited for,
 // without a second request; the answer to one of few that takes much longer is given up, and
 // the repeated request finds what the first has started.
@@ -59,16 +104,7 @@ func TestSlowFleet(t *testing.T) {
 			// The network that it also answers on is none of the bubble's.
 			at := ec2.Start(t, []string{"m7i."}, func(cfg *sim.Config) { cfg.Clock = clock.RealClock{} })
 			synctest.Test(t, func(t *testing.T) {
-				w := &simulatedEC2{classes: map[string]*awsv1.EC2NodeClass{}}
-				w.server = at.Server
-				w.provider = ec2provider.New(t, at.URL, func(cfg *aws.Config) {
-					cfg.SDK.HTTPClient, cfg.QuotaShare = inProcess{at.Server}, 1000
-					cfg.Classes = func(_ context.Context, name string) (*awsv1.EC2NodeClass, error) { return w.classes[name], nil }
-				})
-				w.refresh(t)
-				class := ec2provider.NodeClass("default", awsv1.AMISelectorTerm{Alias: "al2023@latest"})
-				w.classes["default"] = class
-				w.resolveAt(t, class, time.Now)
+				w := inBubble(t, at)
 				attempts := w.prepareAll(t, claimNames(c.claims), option("m7i.large", "us-west-2a", model.OnDemand))
 				w.order(t, sim.Fault{Action: "CreateFleet", Latency: sim.Duration{Duration: c.takes}})
 				begun := time.Now()

@@ -148,7 +148,7 @@ func TestTogetherOnANode(t *testing.T) {
 				})
 				pending(in, 1, 1500, 1, labelled("y"))
 			},
-			want: []string{"general m.xlarge a on-demand <- ba"},
+			want: []string{"general m.xlarge a on-demand <- ab"},
 		},
 	})
 }

@@ -40,6 +40,8 @@ type (
 func NewOfferings() *Offerings { return supply.NewCache() }
 
 // Input is the question. Solve does not change it.
+//
+// Size: the question as a caller asks it, and what all plans of one solve share.
 type Input struct {
 	Snapshot *model.Snapshot
 	// Pods index Snapshot.Pods: the pods to place. A pod listed here does not use
@@ -75,6 +77,8 @@ type Input struct {
 	// look at, instead of effort.AllLooks, in a cluster of any size; 0 leaves that.
 	budget *effort.Budget
 	looks  int
+	// work counts what is done now: it is part of the budget, or added to it later.
+	work *effort.Work
 	// admissions are those of the question.
 	admissions *problem.Admissions
 }
@@ -90,7 +94,7 @@ func (in *Input) problem(required []model.PodSpec) *problem.Input {
 
 // options returns the bounds of the plans that are made for the input.
 func (in *Input) options() commit.Options {
-	o := commit.Options{Headroom: in.Headroom, Effort: in.Effort, Tolerance: in.Tolerance, MaxOptions: in.MaxOptions, Work: in.budget}
+	o := commit.Options{Headroom: in.Headroom, Effort: in.Effort, Tolerance: in.Tolerance, MaxOptions: in.MaxOptions, Work: in.work}
 	if o.MaxOptions <= 0 {
 		o.MaxOptions = DefaultMaxOptions
 	}

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/insertion"
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
@@ -15,65 +17,131 @@ type leftOut struct {
 	failures []int32
 	// news is set when the last trial changed the order of classes by failures.
 	news bool
+	// first and last are how many pods the first and the last trial left out that would
+	// have a place alone.
+	first, last int32
 }
 
-// insert places pods one by one, and packs them again within the domains found.
-func (s *search) insert(st *strategy) {
-	by, x := st.options.insertion, &s.inserted[st.options.base]
-	switch k := st.options.kind; {
-	case k == insertFailedFirst:
-		by.Failures = slices.Clone(x.failures)
-	case k >= insertBestOrder:
-		by.Failures, by.AffinityTargetsFirst = s.order, k == insertTargetsFirst
+// inserted is a plan that was made pod by pod.
+type inserted struct {
+	strategy *strategy
+	// in is the question, with work of its own.
+	in       Input
+	work     effort.Work
+	failures []int32
+	problem  *problem.Problem
+	hosts    []problem.Host
+	// plan is without a Plan, and insertion nil, when none was made.
+	plan      outcome
+	insertion *insertion.Insertion
+}
+
+// insert places pods one by one, in several ways at the same time.
+func (s *search) insert(by []strategy, why []string) {
+	made := make([]*inserted, len(by))
+	for i := range by {
+		made[i] = &inserted{strategy: &by[i], in: s.in}
 	}
-	before := len(s.best.Unplaced)
-	left := s.insertBy(st, by)
-	if k := st.options.kind; k == insert || k == insertFailedFirst {
-		x.note(left)
+	parallel.Each(len(by), func(i int) { made[i].make(s) })
+	for i, x := range made {
+		before := len(s.best.Unplaced)
+		s.log.begin(Trial{Strategy: x.strategy.name, Question: s.name, Why: why[i], Effort: x.strategy.effort})
+		s.log.budget.Add(&x.work)
+		s.considerInserted(x)
+		k, left := x.strategy.options.kind, &s.leftOut[x.strategy.options.base]
+		if k == insert || k == insertFailedFirst {
+			left.note(x)
+		}
 		if k == insertFailedFirst && len(s.best.Unplaced) < before {
-			s.order = by.Failures
+			s.order, s.orderBase = x.failures, x.strategy.options.base
 		}
 	}
 }
 
-// insertBy makes one plan pod by pod, and another one by packing the pods on new
-// nodes again within their domains. It returns by class how many pods were left out
-// although one alone would have a place; nil when the insertion made no plan.
-func (s *search) insertBy(st *strategy, by insertion.Strategy) []int32 {
-	in := s.in
-	in.Effort = st.effort
-	p := problem.New(in.problem(s.required))
-	hosts := p.Hosts()
-	t := insertion.Insert(p, in.options(), hosts, by)
-	if t == nil {
-		s.log.drop("there are too many kinds of places, or limits are in the way")
-		return nil
+// make makes the plan. It reads the search and does not change it.
+func (x *inserted) make(s *search) {
+	st := x.strategy
+	by := st.options.insertion
+	switch k := st.options.kind; {
+	case k == insertFailedFirst:
+		by.Failures = slices.Clone(s.leftOut[st.options.base].failures)
+	case k >= insertBestOrder:
+		by.Failures, by.AffinityTargetsFirst = s.order, k == insertTargetsFirst
 	}
-	plan := write(p, &in, t.Attempt, hosts)
-	s.log.end(&plan)
-	s.consider(plan)
-	if len(plan.Nodes) == 0 || leavesOut(s.in.Snapshot, plan, s.best) > 0 { // packing the pods again leaves out as many
-		return t.Unplaced
+	x.failures = by.Failures
+	x.in.Effort, x.in.work = st.effort, &x.work
+	x.problem = problem.New(x.in.problem(s.required))
+	x.hosts = x.problem.Hosts()
+	if x.insertion = insertion.Insert(x.problem, x.in.options(), x.hosts, by); x.insertion != nil {
+		x.plan = write(x.problem, &x.in, x.insertion.Attempt, x.hosts)
 	}
-	s.log.begin(Trial{Strategy: st.name + ", repacked", Question: s.name, Why: "new nodes were chosen one at a time", Effort: st.effort})
-	if a := t.Repack(); a != nil {
-		again := write(p, &in, a, hosts)
-		s.log.end(&again)
-		s.consider(again)
-	} else {
-		s.log.drop("pods found no place")
-	}
-	return t.Unplaced
 }
 
-// note counts the classes that a trial left pods of. left is by class.
-func (x *leftOut) note(left []int32) {
-	if x.failures == nil {
+// considerInserted keeps a plan that is the best, and notes whose pods may be packed again.
+func (s *search) considerInserted(x *inserted) {
+	if x.insertion == nil {
+		s.log.drop("there are too many kinds of places, or limits are in the way")
+		return
+	}
+	s.log.end(&x.plan)
+	s.consider(x.plan)
+	if len(x.plan.Nodes) > 0 && leavesOut(s.in.Snapshot, x.plan, s.best) <= 0 {
+		s.candidates = append(s.candidates, x)
+	}
+}
+
+// repack packs the pods on new nodes again, within their domains, of the insertions that
+// leave out as few pods as the best plan.
+func (s *search) repack() {
+	if s.quick && len(s.best.Unplaced) > 0 {
+		return // a question with fewer preferences follows
+	}
+	known := map[float64]bool{}
+	chosen := slices.DeleteFunc(s.candidates, func(x *inserted) bool {
+		cost := x.plan.cost()
+		drop := known[cost] || leavesOut(s.in.Snapshot, x.plan, s.best) > 0 // packing the pods again leaves out as many
+		known[cost] = true
+		return drop
+	})
+	again := make([]outcome, len(chosen))
+	parallel.Each(len(chosen), func(i int) {
+		x := chosen[i]
+		x.work = effort.Work{}
+		if a := x.insertion.Repack(); a != nil {
+			again[i] = write(x.problem, &x.in, a, x.hosts)
+		}
+	})
+	for i, x := range chosen {
+		s.log.begin(Trial{Strategy: x.strategy.name + ", repacked", Question: s.name, Why: "new nodes were chosen one at a time", Effort: x.strategy.effort})
+		s.log.budget.Add(&x.work)
+		if again[i].Plan == nil {
+			s.log.drop("pods found no place")
+			continue
+		}
+		s.log.end(&again[i])
+		s.consider(again[i])
+	}
+}
+
+// note counts the classes that a trial left pods of.
+func (x *leftOut) note(by *inserted) {
+	var left []int32
+	if by.insertion != nil {
+		left = by.insertion.Unplaced
+	}
+	isFirst := x.failures == nil
+	if isFirst {
 		x.failures = make([]int32, len(left))
 	}
-	x.news = false
+	x.news, x.last = false, 0
 	if left == nil {
 		return
+	}
+	for _, n := range left {
+		x.last += n
+	}
+	if isFirst {
+		x.first = x.last
 	}
 	before := slices.Clone(x.failures)
 	for c, n := range left {
@@ -96,9 +164,12 @@ func reordered(before, after []int32) bool {
 }
 
 // failed applies when pods are still left out and the failure counts give a new
-// order.
+// order. Once a solve has looked at many places, it ends when such an order has left out
+// more than the first one.
 func failed(s *search, st *strategy) string {
-	if s.quick || s.log.budget.LooksSpent() || len(s.best.Unplaced) == 0 || !s.inserted[st.options.base].news {
+	x, work := &s.leftOut[st.options.base], s.log.budget
+	worse := x.last > x.first && work.Looks() > effort.LooksOnce
+	if s.quick || work.LooksSpent() || len(s.best.Unplaced) == 0 || !x.news || worse {
 		return ""
 	}
 	return "pods are left out that would have a place alone"
@@ -106,8 +177,9 @@ func failed(s *search, st *strategy) string {
 
 // inBestOrder applies when an order of classes has placed more pods than any earlier
 // plan.
-func inBestOrder(s *search, _ *strategy) string {
-	if s.order == nil || s.log.budget.LooksSpent() {
+func inBestOrder(s *search, st *strategy) string {
+	same := st.options.kind == insertBestOrder && st.options.base == s.orderBase // it is that plan
+	if s.order == nil || same || s.log.budget.LooksSpent() {
 		return ""
 	}
 	return "an order of pods has placed more, but may be dear"

@@ -34,6 +34,9 @@ func (s *search) pack(st *strategy) {
 	s.log.end(&a.outcome)
 	s.log.modes(a.modes)
 	s.packed.last = a
+	if s.bestPacked.Plan == nil || preferable(s.in.Snapshot, a.outcome, s.bestPacked) {
+		s.bestPacked = a.outcome
+	}
 	if bundles == nil {
 		s.packed.leads = s.consider(a.outcome)
 		return
@@ -63,6 +66,9 @@ func (s *search) considerBundled(o outcome, bundles *colocate.Unmet) {
 // unbundled applies when the last trial left out pods that were not known to need
 // bundles, or bundles that were expected to have a place.
 func unbundled(s *search, st *strategy) string {
+	if (s.quick || s.packed.bundled != nil) && !s.packingCompetes() {
+		return ""
+	}
 	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.Record(&s.packed.last.failure) {
 		return ""
 	}
@@ -75,7 +81,7 @@ func unbundled(s *search, st *strategy) string {
 // roughBundles applies when the best plan with bundles was made with quickEffort and
 // more effort is allowed.
 func roughBundles(s *search, st *strategy) string {
-	if st.options.domains != s.packed.order || s.packed.bundled == nil || s.quick || st.effort <= quickEffort {
+	if st.options.domains != s.packed.order || s.packed.bundled == nil || s.quick || !s.packingCompetes() || st.effort <= quickEffort {
 		return ""
 	}
 	return "the plan with bundles was made with little effort"

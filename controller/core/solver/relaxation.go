@@ -39,7 +39,7 @@ func relaxations() []relaxation {
 		{"as required", false, unlimited, 1, nothingPreferred, always},
 		{"all preferences", true, unlimited, 1, somethingPreferred, always},
 		{"fewer preferences", true, quickEffort, maxRelaxations, fewerPreferences, always},
-		{"fewer preferences, all or none of a pod", true, quickEffort, 1, noneOfLeftOut, always},
+		{"fewer preferences, all or none of a pod", false, unlimited, 1, noneOfLeftOut, always},
 		{"fewer preferences, improved", false, unlimited, 1, leftPodsOut, atLeastAsGood},
 		{"no preferences", false, unlimited, 1, noPreferences, placesMore},
 		{"preferences of some pods", false, unlimited, maxWaivers, fewestWaive, placesAsMany},
@@ -56,8 +56,10 @@ type relaxer struct {
 	best      outcome
 	// left is how many pods the last plan left out. short is set when a plan with
 	// preferences left pods out.
-	left   int
-	short  bool
+	left  int
+	short bool
+	// quick is set when the last plan was made with little effort.
+	quick  bool
 	waiver waiver
 }
 
@@ -76,7 +78,7 @@ func relax(in *Input, log *trialLog) outcome {
 			}
 			found := find(r.question(&x), log)
 			found.stats.Waived = r.wishes.waived(in.Pods)
-			r.left = len(found.Unplaced)
+			r.left, r.quick = len(found.Unplaced), x.quick
 			r.short = r.left > 0 || r.short
 			if r.best.Plan == nil || x.keeps(found, r.best) {
 				r.best = found
@@ -114,7 +116,7 @@ func noneOfLeftOut(r *relaxer) bool {
 
 // leftPodsOut applies when preferences could not all be met, since the plan was then
 // made with little effort.
-func leftPodsOut(r *relaxer) bool { return r.preferred && r.short }
+func leftPodsOut(r *relaxer) bool { return r.preferred && r.short && r.quick }
 
 func always(_, _ outcome) bool { return true }
 

@@ -31,32 +31,58 @@ type search struct {
 	log    *trialLog
 	best   outcome
 	packed packed
-	// inserted are, by insertion strategy, the pods that it left out. order is the
-	// failure counts by class of the best repeated trial; nil without one.
-	inserted [insertions]leftOut
-	order    []int32
+	// leftOut are, by insertion strategy, the pods that it left out. order is the
+	// failure counts by class of the best repeated trial, nil without one; orderBase is the
+	// insertion strategy of that trial.
+	leftOut   [insertions]leftOut
+	order     []int32
+	orderBase int
+	// bestPacked is the best plan that packs all pods at once. candidates are the
+	// insertions whose pods may be packed again.
+	bestPacked outcome
+	candidates []*inserted
+	// begun is how many strategies of the stage run before the one that is asked whether it
+	// applies.
+	begun int
 }
 
 // find runs the strategies on a question and returns the best plan.
 func find(q question, log *trialLog) outcome {
 	q.in.admissions = problem.NewAdmissions(q.in.Snapshot)
 	s := search{question: q, log: log}
-	for _, st := range strategies() {
-		st.effort = min(st.effort, q.in.Effort)
-		for range st.rounds {
-			why := st.next(&s, &st)
-			if why == "" {
+	for _, x := range stages() {
+		for range x.rounds {
+			if !s.run(&x) {
 				break
-			}
-			log.begin(Trial{Strategy: st.name, Question: q.name, Why: why, Effort: st.effort})
-			if st.options.kind < insert {
-				s.pack(&st)
-			} else {
-				s.insert(&st)
 			}
 		}
 	}
+	s.repack()
 	return s.best
+}
+
+// run runs the strategies of a stage that apply, and reports whether there was one.
+func (s *search) run(x *stage) bool {
+	var applying []strategy
+	var why []string
+	for i := range x.strategies {
+		st := x.strategies[i]
+		st.effort = min(st.effort, s.in.Effort)
+		s.begun = len(applying)
+		if reason := st.next(s, &st); reason != "" {
+			applying, why = append(applying, st), append(why, reason)
+		}
+	}
+	if len(applying) == 0 {
+		return false
+	}
+	if st := &applying[0]; st.options.kind < insert {
+		s.log.begin(Trial{Strategy: st.name, Question: s.name, Why: why[0], Effort: st.effort})
+		s.pack(st)
+		return true
+	}
+	s.insert(applying, why)
+	return true
 }
 
 // consider keeps a plan that is better than the best so far, and reports whether it
@@ -77,7 +103,7 @@ func otherDomains(s *search, st *strategy) string {
 	if !slices.ContainsFunc(s.best.problem.Topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
 		return ""
 	}
-	if !s.small() && s.log.budget.Spent() {
+	if !s.small() && s.log.budget.Spent() || !s.packingCompetes() {
 		return ""
 	}
 	if st.options.domains == domains.ExistingFirst && s.in.Effort <= orderEffort && s.sameAsSpreadFirst() {
@@ -90,6 +116,13 @@ func otherDomains(s *search, st *strategy) string {
 // domains.SpreadFirst: where no domain has a node or anything that costs nothing.
 func (s *search) sameAsSpreadFirst() bool {
 	return len(s.in.Snapshot.Nodes) == 0 && !slices.ContainsFunc(s.best.problem.Supply.Offers, func(o supply.Offer) bool { return o.Cost <= 0 })
+}
+
+// packingCompetes reports whether a plan that packs all pods at once leaves out no more of
+// the most urgent pods than the best plan. Otherwise constraints between pods are in the way,
+// which insertion sees and packing does not.
+func (s *search) packingCompetes() bool {
+	return leavesOut(s.in.Snapshot, s.bestPacked, s.best) <= 0
 }
 
 // others applies to the strategies after the first: when few pods have constraints
@@ -158,9 +191,9 @@ func (s *search) small() bool {
 }
 
 // affordsLooks reports whether the budget is enough for every pod to look once at every
-// place.
+// place, in each of the strategies that run at the same time.
 func (s *search) affordsLooks() bool {
-	return s.log.budget.Affords(len(s.in.Pods) * (len(s.in.Snapshot.Nodes) + len(s.best.Nodes) + 1))
+	return s.log.budget.Affords((s.begun + 1) * len(s.in.Pods) * (len(s.in.Snapshot.Nodes) + len(s.best.Nodes) + 1))
 }
 
 // leavesOutConstrained reports whether a pod is left out that has constraints on others.

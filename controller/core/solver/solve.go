@@ -22,6 +22,7 @@ func Solve(in Input) (model.Plan, Stats) {
 	if in.budget = log.budget; in.looks > 0 {
 		in.budget.LimitLooks(in.looks)
 	}
+	in.work = &in.budget.Work
 	if in.Offerings == nil {
 		in.Offerings = supply.NewCache()
 	}
@@ -30,7 +31,7 @@ func Solve(in Input) (model.Plan, Stats) {
 	log.trials[found.trial].Won = true
 	plan := planRest(&in, &found, log)
 	stats := *found.stats
-	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Work(), log.budget.Looks()
+	stats.Trials, stats.Moves, stats.Looks = log.trials, log.budget.Total(), log.budget.Looks()
 	return plan, stats
 }
 
@@ -58,7 +59,7 @@ func solveWith(in *Input, required []model.PodSpec, by domains.Order, w *colocat
 	for i := range p.Classes {
 		left[i] = p.Classes[i].N()
 	}
-	in.budget.Lower(len(p.Classes), len(hosts))
+	in.work.Lower(len(p.Classes), len(hosts))
 	existing.Fill(p, hosts, of, left)
 	unmet := p.RejectUnmetAffinity(left)
 	a, modes := commit.Best(p, in.options(), left)

@@ -13,11 +13,17 @@ type strategy struct {
 	// effort bounds the improvement of each packing, in moves, together with
 	// Input.Effort.
 	effort int
-	// rounds is how many times in succession the strategy may run.
-	rounds int
-	// next prepares the next round and returns why it should run; "" ends the
-	// rounds.
+	// next returns why the strategy should run now; "" when it should not. It prepares the
+	// next round of a strategy that has several.
 	next func(*search, *strategy) string
+}
+
+// stage is a number of strategies that do not see each other's results, and so run at the
+// same time.
+type stage struct {
+	// rounds is how many times in succession the stage may run.
+	rounds     int
+	strategies []strategy
 }
 
 // options are the parameters of a strategy.
@@ -26,7 +32,7 @@ type options struct {
 	// domains is the order of domains, for strategies that pack all pods at once.
 	domains domains.Order
 	// insertion is how pods are placed one by one. base is the index of the
-	// insertion strategy whose failures are shared.
+	// insertion strategy, and of that whose failures are shared.
 	insertion insertion.Strategy
 	base      int
 }
@@ -85,47 +91,55 @@ const (
 	maxInserted = 300
 )
 
-// strategies returns the strategies in the order in which they run on a question.
+// stages returns the strategies in the order in which they run on a question.
 // The best plan is the one that places the most of the most urgent pods, then the
 // one with the lowest cost, then the one found first.
-func strategies() []strategy {
-	return []strategy{
-		{"pack, spread first", options{domains: domains.SpreadFirst}, unlimited, 1, first},
-		{"pack, spread first, bundled", options{kind: packBundles, domains: domains.SpreadFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, spread first, bundled, improved", options{kind: packBestBundles, domains: domains.SpreadFirst}, unlimited, 1, roughBundles},
-		{"pack, existing first", options{domains: domains.ExistingFirst}, orderEffort, 1, otherDomains},
-		{"pack, existing first, bundled", options{kind: packBundles, domains: domains.ExistingFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, existing first, bundled, improved", options{kind: packBestBundles, domains: domains.ExistingFirst}, orderEffort, 1, roughBundles},
-		{"pack, cheapest first", options{domains: domains.CheapestFirst}, orderEffort, 1, otherDomains},
-		{"pack, cheapest first, bundled", options{kind: packBundles, domains: domains.CheapestFirst}, quickEffort, maxBundleRounds, unbundled},
-		{"pack, cheapest first, bundled, improved", options{kind: packBestBundles, domains: domains.CheapestFirst}, orderEffort, 1, roughBundles},
-		{"insert, first fit", options{kind: insert}, quickEffort, 1, others},
-		{"insert, best fit", options{kind: insert, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, others},
-		{"insert by size, first fit", options{kind: insert, base: 2, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, others},
-		{"insert by size, best fit", options{kind: insert, base: 3, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, others},
-		{"insert unconstrained first, first fit", options{kind: insert, base: 4, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, others},
-		{"insert unconstrained first, best fit", options{kind: insert, base: 5, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, others},
-		{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, others},
-		{"insert small first, first fit", options{kind: insert, base: 7, insertion: insertion.Strategy{SmallFirst: true}}, quickEffort, 1, stillLeftOut},
-		{"insert, fewest pods first", options{kind: insert, base: 8, insertion: insertion.Strategy{FewestFirst: true}}, quickEffort, 1, stillLeftOut},
-		{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, maxInsertRounds, failed},
-		{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, maxInsertRounds, failed},
-		{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, 1, inBestOrder},
-		{"insert, first fit, targets first", options{kind: insertTargetsFirst}, quickEffort, 1, inBestOrder},
-		{"insert, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, first fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BySize: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert by size, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, first fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, first fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, best fit, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, best order", options{kind: insertBestOrder, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
-		{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, 1, inBestOrder},
-		{"insert, most useful place", options{kind: insert, base: 11, insertion: insertion.Strategy{MostUseful: true}}, quickEffort, 1, leftOutForGood},
-		{"insert by priority, first fit", options{kind: insert, base: 9, insertion: insertion.Strategy{ByPriority: true}}, quickEffort, 1, lessUrgentPlaced},
-		{"insert by priority, small first", options{kind: insert, base: 10, insertion: insertion.Strategy{ByPriority: true, SmallFirst: true}}, quickEffort, 1, lessUrgentPlaced},
+func stages() []stage {
+	return []stage{
+		{1, []strategy{{"pack, spread first", options{domains: domains.SpreadFirst}, unlimited, first}}},
+		{1, []strategy{
+			{"insert, first fit", options{kind: insert}, quickEffort, others},
+			{"insert, best fit", options{kind: insert, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, others},
+			{"insert by size, first fit", options{kind: insert, base: 2, insertion: insertion.Strategy{BySize: true}}, quickEffort, others},
+			{"insert by size, best fit", options{kind: insert, base: 3, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, others},
+			{"insert unconstrained first, first fit", options{kind: insert, base: 4, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, others},
+			{"insert unconstrained first, best fit", options{kind: insert, base: 5, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, others},
+			{"insert, fixed zone", options{kind: insert, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, others},
+			{"insert small first, first fit", options{kind: insert, base: 7, insertion: insertion.Strategy{SmallFirst: true}}, quickEffort, stillLeftOut},
+			{"insert, fewest pods first", options{kind: insert, base: 8, insertion: insertion.Strategy{FewestFirst: true}}, quickEffort, stillLeftOut},
+		}},
+		{maxBundleRounds, []strategy{{"pack, spread first, bundled", options{kind: packBundles, domains: domains.SpreadFirst}, quickEffort, unbundled}}},
+		{1, []strategy{{"pack, spread first, bundled, improved", options{kind: packBestBundles, domains: domains.SpreadFirst}, unlimited, roughBundles}}},
+		{1, []strategy{{"pack, existing first", options{domains: domains.ExistingFirst}, orderEffort, otherDomains}}},
+		{maxBundleRounds, []strategy{{"pack, existing first, bundled", options{kind: packBundles, domains: domains.ExistingFirst}, quickEffort, unbundled}}},
+		{1, []strategy{{"pack, existing first, bundled, improved", options{kind: packBestBundles, domains: domains.ExistingFirst}, orderEffort, roughBundles}}},
+		{1, []strategy{{"pack, cheapest first", options{domains: domains.CheapestFirst}, orderEffort, otherDomains}}},
+		{maxBundleRounds, []strategy{{"pack, cheapest first, bundled", options{kind: packBundles, domains: domains.CheapestFirst}, quickEffort, unbundled}}},
+		{1, []strategy{{"pack, cheapest first, bundled, improved", options{kind: packBestBundles, domains: domains.CheapestFirst}, orderEffort, roughBundles}}},
+		{maxInsertRounds, []strategy{
+			{"insert, first fit, failed first", options{kind: insertFailedFirst}, quickEffort, failed},
+			{"insert, best fit, failed first", options{kind: insertFailedFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, failed},
+		}},
+		{1, []strategy{
+			{"insert, first fit, best order", options{kind: insertBestOrder}, quickEffort, inBestOrder},
+			{"insert, first fit, targets first", options{kind: insertTargetsFirst}, quickEffort, inBestOrder},
+			{"insert, best fit, best order", options{kind: insertBestOrder, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, inBestOrder},
+			{"insert, best fit, targets first", options{kind: insertTargetsFirst, base: 1, insertion: insertion.Strategy{BestFit: true}}, quickEffort, inBestOrder},
+			{"insert by size, first fit, best order", options{kind: insertBestOrder, base: 2, insertion: insertion.Strategy{BySize: true}}, quickEffort, inBestOrder},
+			{"insert by size, first fit, targets first", options{kind: insertTargetsFirst, base: 2, insertion: insertion.Strategy{BySize: true}}, quickEffort, inBestOrder},
+			{"insert by size, best fit, best order", options{kind: insertBestOrder, base: 3, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, inBestOrder},
+			{"insert by size, best fit, targets first", options{kind: insertTargetsFirst, base: 3, insertion: insertion.Strategy{BySize: true, BestFit: true}}, quickEffort, inBestOrder},
+			{"insert unconstrained first, first fit, best order", options{kind: insertBestOrder, base: 4, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, inBestOrder},
+			{"insert unconstrained first, first fit, targets first", options{kind: insertTargetsFirst, base: 4, insertion: insertion.Strategy{UnconstrainedFirst: true}}, quickEffort, inBestOrder},
+			{"insert unconstrained first, best fit, best order", options{kind: insertBestOrder, base: 5, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, inBestOrder},
+			{"insert unconstrained first, best fit, targets first", options{kind: insertTargetsFirst, base: 5, insertion: insertion.Strategy{UnconstrainedFirst: true, BestFit: true}}, quickEffort, inBestOrder},
+			{"insert, fixed zone, best order", options{kind: insertBestOrder, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, inBestOrder},
+			{"insert, fixed zone, targets first", options{kind: insertTargetsFirst, base: 6, insertion: insertion.Strategy{FixedZone: true, DeferredSpread: true}}, quickEffort, inBestOrder},
+		}},
+		{1, []strategy{
+			{"insert, most useful place", options{kind: insert, base: 11, insertion: insertion.Strategy{MostUseful: true}}, quickEffort, leftOutForGood},
+			{"insert by priority, first fit", options{kind: insert, base: 9, insertion: insertion.Strategy{ByPriority: true}}, quickEffort, lessUrgentPlaced},
+			{"insert by priority, small first", options{kind: insert, base: 10, insertion: insertion.Strategy{ByPriority: true, SmallFirst: true}}, quickEffort, lessUrgentPlaced},
+		}},
 	}
 }

@@ -3,9 +3,12 @@ package solver
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"spokeshave.dev/controller/core/model"
 )
 
 // TestTrials: of every solve exactly one trial won, it reached what the plan reaches, and
@@ -71,7 +74,11 @@ func TestTrialsRepeat(t *testing.T) {
 // TestStrategiesDiffer: no name and no combination of options is on the list twice.
 func TestStrategiesDiffer(t *testing.T) {
 	names, all := map[string]bool{}, map[string]string{}
-	for _, st := range strategies() {
+	var list []strategy
+	for _, x := range stages() {
+		list = append(list, x.strategies...)
+	}
+	for _, st := range list {
 		if names[st.name] {
 			t.Errorf("%q is on the list twice", st.name)
 		}
@@ -81,5 +88,34 @@ func TestStrategiesDiffer(t *testing.T) {
 			t.Errorf("%q is the same as %q", st.name, other)
 		}
 		all[key] = st.name
+	}
+}
+
+// TestStagesAnywhere: a plan and the way to it are the same on one processor and on four, for
+// pods whose constraints contradict each other, which run every stage.
+func TestStagesAnywhere(t *testing.T) {
+	solve := func(seed uint64, processors int) (model.Plan, Stats) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+		g := newGenerator(seed)
+		in := g.input(60)
+		in.Effort = DefaultEffort
+		g.policies(&in)
+		g.Topology()
+		return Solve(in)
+	}
+	together := 0
+	for seed := range seeds(12) {
+		plan, stats := solve(seed, 1)
+		other, otherStats := solve(seed, 4)
+		if diff := cmp.Diff(plan, other); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+		if diff := cmp.Diff(stats, otherStats); diff != "" {
+			t.Errorf("seed %d: %s", seed, diff)
+		}
+		together += max(0, len(stats.Trials)-10)
+	}
+	if together < 100 {
+		t.Errorf("%d trials are too few to say anything", together)
 	}
 }

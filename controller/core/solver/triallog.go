@@ -17,7 +17,7 @@ type trialLog struct {
 
 // begin records a trial before it runs.
 func (l *trialLog) begin(t Trial) {
-	l.before = l.budget.Work()
+	l.before = l.budget.Total()
 	t.Question = l.question + t.Question
 	l.trials = append(l.trials, t)
 }
@@ -25,7 +25,7 @@ func (l *trialLog) begin(t Trial) {
 // end records the result of the last trial, and the trial's index in its plan.
 func (l *trialLog) end(o *outcome) {
 	t := &l.trials[len(l.trials)-1]
-	t.Moves = l.budget.Work() - l.before
+	t.Moves = l.budget.Total() - l.before
 	t.Unplaced, t.Cost = len(o.Unplaced), o.cost()
 	o.trial = len(l.trials) - 1
 }
@@ -40,5 +40,5 @@ func (l *trialLog) modes(tried []commit.ModeTrial) {
 // drop records that the last trial made no plan, and why.
 func (l *trialLog) drop(why string) {
 	t := &l.trials[len(l.trials)-1]
-	t.Moves, t.Dropped = l.budget.Work()-l.before, why
+	t.Moves, t.Dropped = l.budget.Total()-l.before, why
 }

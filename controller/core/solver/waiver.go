@@ -65,7 +65,7 @@ func fewestWaive(r *relaxer) bool {
 	default:
 		w.tooFew = w.tried
 	}
-	if w.enough-w.tooFew <= 1 || r.log.budget.Spent() {
+	if w.enough-w.tooFew <= 1 || r.log.budget.AllSpent() {
 		return false
 	}
 	w.tried = (w.tooFew + w.enough) / 2

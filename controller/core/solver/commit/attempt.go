@@ -51,7 +51,7 @@ type Options struct {
 	Tolerance  float64
 	MaxOptions int
 	// Work counts the work of all plans of a solve.
-	Work *effort.Budget
+	Work *effort.Work
 }
 
 // New returns an attempt without nodes, to which they are added one by one.

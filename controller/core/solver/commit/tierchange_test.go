@@ -82,7 +82,7 @@ func ask(s *model.Snapshot, costs []supply.Costs, specs ...model.PodSpec) (*prob
 		s.Pods = append(s.Pods, model.Pod{Namespace: specs[i].Namespace, Name: fmt.Sprint("pod-", i), Spec: int32(i), Node: -1})
 		in.Pods = append(in.Pods, int32(i))
 	}
-	return problem.New(&in), Options{Tolerance: 0.15, MaxOptions: 60, Work: effort.New(1)}
+	return problem.New(&in), Options{Tolerance: 0.15, MaxOptions: 60, Work: &effort.Work{}}
 }
 
 // requesting returns specs that request so many CPUs, in millicores, the most urgent

@@ -10,12 +10,47 @@
 // and which ways are tried (the list of strategies in package solver).
 package effort
 
-// Budget is the work that one solve may do, and what it has done. It is used by
-// one goroutine at a time.
-type Budget struct {
-	moves, limit int
+// Work counts what was done. It is used by one goroutine at a time: trials that run at the
+// same time have one each, and are added up when they are done.
+type Work struct {
+	moves int
 	// looks counts the places that pods looked at while they were placed one by one.
 	looks int
+}
+
+// Moves is the work done so far, in moves. What Look counts is not part of it.
+func (w *Work) Moves() int { return w.moves }
+
+// Total is all of the work done so far, in moves: that of Moves and that of Looks.
+func (w *Work) Total() int { return w.moves + w.looks/LooksInMove }
+
+// Looks is how many places were looked at, as counted by Look.
+func (w *Work) Looks() int { return w.looks }
+
+// Add adds what another one counted.
+func (w *Work) Add(other *Work) {
+	w.moves += other.moves
+	w.looks += other.looks
+}
+
+// Lower charges for a plan that is begun: so many classes of pods are compared
+// with so many existing nodes, and with each other.
+func (w *Work) Lower(classes, hosts int) { w.moves += classes * (classes + hosts) / pairsInMove }
+
+// Pack charges for a packing of so many items into bin types, with so many pivots.
+func (w *Work) Pack(items, binTypes, pivots int) { w.moves += items*binTypes/fillsInMove + pivots }
+
+// Enlarge charges for so many planned nodes that were looked at whether they could
+// be of a larger type.
+func (w *Work) Enlarge(nodes int) { w.moves += nodes / EnlargedInMove }
+
+// Look charges for so many places looked at by pods that are placed one by one.
+func (w *Work) Look(places int) { w.looks += places }
+
+// Budget is the work that one solve may do, and what it has done.
+type Budget struct {
+	Work
+	limit int
 	// allLooks bounds looks.
 	allLooks int
 }
@@ -28,17 +63,11 @@ func New(pods int) *Budget {
 // LimitLooks replaces AllLooks, so that a small input is treated as a large one.
 func (b *Budget) LimitLooks(most int) { b.allLooks = most }
 
-// Moves is the work done so far, in moves. What Look counts is not part of it.
-func (b *Budget) Moves() int { return b.moves }
-
-// Work is all of the work done so far, in moves: that of Moves and that of Looks.
-func (b *Budget) Work() int { return b.moves + b.looks/LooksInMove }
-
-// Looks is how many places were looked at, as counted by Look.
-func (b *Budget) Looks() int { return b.looks }
-
 // Spent says that no more plans are to be begun than have to be.
 func (b *Budget) Spent() bool { return b.moves >= b.limit }
+
+// AllSpent is Spent for plans that only make a result better that stands: looks count, too.
+func (b *Budget) AllSpent() bool { return b.Total() >= b.limit }
 
 // LooksSpent says that pods are not to be placed one by one again.
 func (b *Budget) LooksSpent() bool { return b.looks >= b.allLooks }
@@ -51,17 +80,3 @@ func (b *Budget) Exceeds(places int) bool { return places > b.allLooks }
 
 // Affords says that so many more places may be looked at.
 func (b *Budget) Affords(places int) bool { return b.looks+places <= b.allLooks }
-
-// Lower charges for a plan that is begun: so many classes of pods are compared
-// with so many existing nodes, and with each other.
-func (b *Budget) Lower(classes, hosts int) { b.moves += classes * (classes + hosts) / pairsInMove }
-
-// Pack charges for a packing of so many items into bin types, with so many pivots.
-func (b *Budget) Pack(items, binTypes, pivots int) { b.moves += items*binTypes/fillsInMove + pivots }
-
-// Enlarge charges for so many planned nodes that were looked at whether they could
-// be of a larger type.
-func (b *Budget) Enlarge(nodes int) { b.moves += nodes / EnlargedInMove }
-
-// Look charges for so many places looked at by pods that are placed one by one.
-func (b *Budget) Look(places int) { b.looks += places }

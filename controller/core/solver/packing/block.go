@@ -2,11 +2,8 @@ package packing
 
 import (
 	"cmp"
-	"runtime"
 	"slices"
-	"sync/atomic"
 
-	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -35,21 +32,6 @@ func (b *block) solve(moves int, tolerance float64) {
 		b.master = newMaster(b.p)
 	}
 	b.master.run(moves, tolerance)
-}
-
-// each calls do for every block, on as many processors as there are. Blocks share
-// nothing that changes, so that the order does not matter.
-func each(blocks []*block, do func(i int, b *block)) {
-	var wait parallel.Group
-	next := atomic.Int64{}
-	for range min(len(blocks), runtime.GOMAXPROCS(0)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(blocks); i = int(next.Add(1)) - 1 {
-				do(i, blocks[i])
-			}
-		})
-	}
-	wait.Wait()
 }
 
 // maxWholeItems is up to how many items are priced by one program although they

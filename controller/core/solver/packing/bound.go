@@ -3,6 +3,8 @@ package packing
 import (
 	"math"
 	"slices"
+
+	"spokeshave.dev/controller/core/solver/parallel"
 )
 
 // boundMoves and boundTolerance say how exactly the programs of a bound are solved.
@@ -23,7 +25,7 @@ func BoundingDuals(in *Instance, offered []int32) []float64 {
 	in, m, from := prepare(in)
 	p := newPricer(m, &Stats{})
 	list := blocks(in, m)
-	each(list, func(_ int, b *block) { b.solve(boundMoves, boundTolerance) })
+	parallel.Each(len(list), func(i int) { list[i].solve(boundMoves, boundTolerance) })
 	p.importDuals(list)
 	for i := range m.items {
 		at := int32(i)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -122,7 +123,8 @@ func computeDuals(blocks []*block, effort int) {
 	share := shares(blocks)
 	donors := dualDonors(blocks, share)
 	starts := warmStarts(blocks, share, donors)
-	each(blocks, func(i int, b *block) {
+	parallel.Each(len(blocks), func(i int) {
+		b := blocks[i]
 		switch {
 		case donors[i] >= 0 || starts[i] >= 0:
 		case b.p.m.aggregable():
@@ -131,13 +133,15 @@ func computeDuals(blocks []*block, effort int) {
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
-	each(blocks, func(i int, b *block) {
+	parallel.Each(len(blocks), func(i int) {
+		b := blocks[i]
 		if starts[i] >= 0 {
 			b.warmStart(blocks[starts[i]])
 			b.solve(moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
-	each(blocks, func(i int, b *block) {
+	parallel.Each(len(blocks), func(i int) {
+		b := blocks[i]
 		if donors[i] >= 0 {
 			b.inherit(blocks[donors[i]])
 		}

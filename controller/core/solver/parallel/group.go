@@ -4,7 +4,9 @@
 package parallel
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"spokeshave.dev/controller/core/crash"
 )
@@ -36,4 +38,20 @@ func (g *Group) Wait() {
 	if g.first != nil {
 		panic(g.first) //nolint:forbidigo // raised again where the caller can recover
 	}
+}
+
+// Each calls do for the numbers below n, on as many processors as there are, and returns when
+// all calls have returned. The calls share nothing that changes, so that their order does not
+// matter.
+func Each(n int, do func(i int)) {
+	var g Group
+	next := atomic.Int64{}
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		g.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				do(i)
+			}
+		})
+	}
+	g.Wait()
 }

@@ -34,3 +34,16 @@ func TestGroup(t *testing.T) {
 		t.Error("the other function was not waited for")
 	}
 }
+
+// TestEach: every number is taken once, and none where there are none.
+func TestEach(t *testing.T) {
+	for _, n := range []int{0, 1, 100} {
+		calls := make([]atomic.Int32, n)
+		Each(n, func(i int) { calls[i].Add(1) })
+		for i := range calls {
+			if got := calls[i].Load(); got != 1 {
+				t.Errorf("of %d, %d was taken %d times", n, i, got)
+			}
+		}
+	}
+}

@@ -1,14 +1,16 @@
 package problem
 
 import (
+	"sync/atomic"
+
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 )
 
 // Admissions remembers which nodes the specs of one question may use, its topology groups,
 // and on which nodes they count pods. All problems of the question have the same pods,
-// specs, nodes and groups, so that labels are compared once and not once a problem. It is
-// used by one goroutine at a time.
+// specs, nodes and groups, so that labels are compared once and not once a problem. After the
+// first problem it may be used by several goroutines at the same time.
 type Admissions struct {
 	// topology are the groups of the question, nil before the first problem.
 	topology *constraint.Groups
@@ -16,14 +18,15 @@ type Admissions struct {
 	// numbers are the specs' indexes in the snapshot. Other specs are not remembered.
 	numbers map[*model.PodSpec]int32
 	// suits is by spec and node, counts by topology group and node.
-	suits, counts [][]verdict
+	suits, counts []atomic.Pointer[verdicts]
 }
 
-// verdict is a remembered answer.
-type verdict uint8
+// verdicts are remembered answers by node. Two goroutines that find one at the same time
+// find the same.
+type verdicts []atomic.Uint32
 
 const (
-	unknown verdict = iota
+	unknown uint32 = iota
 	yes
 	no
 )
@@ -38,7 +41,7 @@ func NewAdmissions(s *model.Snapshot) *Admissions {
 	if len(s.Nodes) == 0 || len(s.Nodes)*len(s.Specs) > maxAdmissions {
 		return &Admissions{}
 	}
-	a := &Admissions{snapshot: s, numbers: make(map[*model.PodSpec]int32, len(s.Specs)), suits: make([][]verdict, len(s.Specs))}
+	a := &Admissions{snapshot: s, numbers: make(map[*model.PodSpec]int32, len(s.Specs)), suits: make([]atomic.Pointer[verdicts], len(s.Specs))}
 	for i := range s.Specs {
 		a.numbers[&s.Specs[i]] = int32(i)
 	}
@@ -52,13 +55,14 @@ func (a *Admissions) groups(in *Input) *constraint.Groups {
 	}
 	if a.topology == nil {
 		a.topology = constraint.NewGroups(in.Supply.Snapshot, in.Pods, in.Required, in.RespectPreferences)
+		a.counts = make([]atomic.Pointer[verdicts], len(a.topology.All))
 	}
 	return a.topology.Clone()
 }
 
-// of returns the remembered answers about a spec by node, nil for a spec that the
-// snapshot does not have.
-func (a *Admissions) of(s *model.PodSpec) []verdict {
+// of returns the remembered answers about a spec, nil for a spec that the snapshot does
+// not have.
+func (a *Admissions) of(s *model.PodSpec) verdicts {
 	if a == nil || a.snapshot == nil {
 		return nil
 	}
@@ -66,39 +70,49 @@ func (a *Admissions) of(s *model.PodSpec) []verdict {
 	if !ok {
 		return nil
 	}
-	if a.suits[at] == nil {
-		a.suits[at] = make([]verdict, len(a.snapshot.Nodes))
-	}
-	return a.suits[at]
+	return a.row(&a.suits[at])
 }
 
-// ofGroup returns the remembered answers about a topology group by node.
-func (a *Admissions) ofGroup(group int32, groups int) []verdict {
-	if a == nil || a.snapshot == nil {
+// ofGroup returns the remembered answers about a topology group, nil for one that a problem
+// has added.
+func (a *Admissions) ofGroup(group int32) verdicts {
+	if a == nil || a.snapshot == nil || int(group) >= len(a.counts) {
 		return nil
 	}
-	if len(a.counts) < groups {
-		a.counts = make([][]verdict, groups)
+	return a.row(&a.counts[group])
+}
+
+// row returns the answers at a place, which begin as unknown.
+func (a *Admissions) row(at *atomic.Pointer[verdicts]) verdicts {
+	if found := at.Load(); found != nil {
+		return *found
 	}
-	if a.counts[group] == nil {
-		a.counts[group] = make([]verdict, len(a.snapshot.Nodes))
+	fresh := make(verdicts, len(a.snapshot.Nodes))
+	if at.CompareAndSwap(nil, &fresh) {
+		return fresh
 	}
-	return a.counts[group]
+	return *at.Load()
+}
+
+// at returns the answer about a node, from find where it is not remembered.
+func (v verdicts) at(node int32, find func() bool) bool {
+	if v == nil {
+		return find()
+	}
+	answer := v[node].Load()
+	if answer == unknown {
+		answer = no
+		if find() {
+			answer = yes
+		}
+		v[node].Store(answer)
+	}
+	return answer == yes
 }
 
 // suits reports whether selector, affinity and taints allow the pod on the host.
 func (h *Host) suits(s *model.PodSpec) bool {
-	row := h.admissions.of(s)
-	if row == nil {
-		return h.matches(s)
-	}
-	if row[h.Node] == unknown {
-		row[h.Node] = no
-		if h.matches(s) {
-			row[h.Node] = yes
-		}
-	}
-	return row[h.Node] == yes
+	return h.admissions.of(s).at(h.Node, func() bool { return h.matches(s) })
 }
 
 func (h *Host) matches(s *model.PodSpec) bool {
@@ -111,15 +125,5 @@ func (p *Problem) Counts(group int32, h *Host) bool {
 	if g.Filter == nil && len(g.Keys) == 0 {
 		return true
 	}
-	row := h.admissions.ofGroup(group, len(p.Topology.All))
-	if row == nil {
-		return g.CountsNode(h.Labels, h.Taints)
-	}
-	if row[h.Node] == unknown {
-		row[h.Node] = no
-		if g.CountsNode(h.Labels, h.Taints) {
-			row[h.Node] = yes
-		}
-	}
-	return row[h.Node] == yes
+	return h.admissions.ofGroup(group).at(h.Node, func() bool { return g.CountsNode(h.Labels, h.Taints) })
 }

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"sync"
 
 	"spokeshave.dev/controller/core/model"
 )
@@ -18,8 +19,10 @@ const maxPrepared = 8
 // is kept.
 //
 // Catalogues, DaemonSets and costs of questions to a cache must not change in place.
-// A cache is not safe for concurrent use; nil keeps nothing.
+// A cache may be asked for a table that it has by several goroutines at the same time, but
+// a table is lowered by one before others ask for it; nil keeps nothing.
 type Cache struct {
+	lock sync.Mutex
 	kept []*Table
 }
 
@@ -33,6 +36,8 @@ func (k *Cache) Find(in *Question, specs []int32) (p *Table, isNew bool) {
 	if k == nil {
 		return p, true
 	}
+	k.lock.Lock()
+	defer k.lock.Unlock()
 	at := slices.IndexFunc(k.kept, p.same)
 	if at >= 0 {
 		p = k.kept[at]

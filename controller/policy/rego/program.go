@@ -99,22 +99,36 @@ func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (
 	ref := packageRef(hook).Append(ast.StringTerm(rule.rule)).Append(ast.VarTerm(varKey))
 	body := ast.NewBody(ast.NewExpr(ast.NewTerm(ref)))
 	if !rule.set {
-		body = ast.NewBody(ast.Equality.Expr(ast.NewTerm(ref), ast.VarTerm(varValue)))
-	}
-	compiled, err := p.compiler.QueryCompiler().Compile(body)
-	if err != nil {
-		return nil, nil, readable(err)
+		body = ast.NewBody(ast.Equality.Expr(ast.NewTerm(ref), ast.ArrayTerm(ast.VarTerm(varValue))))
+		defer wrapped(p.contractRules(hook, rule.rule))()
 	}
 	ahead := &Policy{compiler: p.compiler, store: p.store, deadline: partialDeadline, memory: min(p.memory, partialGrowth)}
 	err = ahead.visit(ctx, policy.Call{Time: time.Unix(0, 0)}, func(ctx context.Context, s *session) error {
 		var err error
-		bodies, support, err = s.prepare(topdown.NewQuery(compiled)).WithUnknowns([]*ast.Term{ast.InputRootRefTerm}).PartialRun(ctx)
+		bodies, support, err = s.prepare(topdown.NewQuery(body)).WithUnknowns([]*ast.Term{ast.InputRootRefTerm}).PartialRun(ctx)
 		return err
 	})
 	if err != nil {
 		return nil, nil, &untranslatable{rule.loc, fmt.Sprintf("%s cannot be evaluated ahead: %v", rule.rule, err)}
 	}
 	return bodies, support, nil
+}
+
+// wrapped makes the values of rules arrays of one element, until undo is called. Partial evaluation
+// looks a key up among the variables of wherever the value comes from: where that is a function, or data
+// read in it, a key that is a variable of the rule is not found there, and the rule seems never to hold. An array belongs
+// to the rule itself. Types are not checked again, to which the arrays would be an error.
+func wrapped(rules []*ast.Rule) (undo func()) {
+	values := make([]*ast.Term, len(rules))
+	for i, r := range rules {
+		values[i] = r.Head.Value
+		r.Head.Value = ast.ArrayTerm(r.Head.Value)
+	}
+	return func() {
+		for i, r := range rules {
+			r.Head.Value = values[i]
+		}
+	}
 }
 
 func (t *translator) alternative(body ast.Body, set bool) (alternative, error) { //nolint:revive // a fact about the rule, not a mode

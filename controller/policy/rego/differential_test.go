@@ -65,7 +65,9 @@ func (w *writer) amount() string {
 	case 4:
 		return fmt.Sprintf("%d", w.IntN(5))
 	case 5:
-		return fmt.Sprintf("twice(%s)", n)
+		return fmt.Sprintf(one(w.Rand, "twice(%s)", "scaled(%s)", "between(%s)"), n)
+	case 6:
+		return one(w.Rand, fmt.Sprintf("worth(%s)", one(w.Rand, w.text...)), "doubled", "scaled(doubled)")
 	}
 	return n
 }
@@ -128,6 +130,11 @@ func (w *writer) data() string {
 		fmt.Sprintf("some i, entry in data.config.list; entry == %s; i > 0", x),
 		fmt.Sprintf("object.get(data.config.table, %s, 9) > 2", x),
 		fmt.Sprintf("every entry in data.config.list { entry != %s }", x),
+		fmt.Sprintf("known(%s)", x),
+		fmt.Sprintf("not known(%s)", x),
+		fmt.Sprintf("label(%s) == %s", x, one(w.Rand, `"l b"`, `label(data.config.word)`, w.word())),
+		fmt.Sprintf("worth(%s) %s %s", x, one(w.Rand, "<", "!="), w.amount()),
+		fmt.Sprintf("price := worth(%s); price > %s", x, one(w.Rand, "1", "scaled(1)")),
 	)
 }
 
@@ -157,12 +164,19 @@ func (w *writer) key() string {
 	if w.IntN(4) == 0 {
 		return fmt.Sprintf("sprintf(%q, [%s])", "r %v", one(w.Rand, append(w.text, w.amount())...))
 	}
+	if w.IntN(6) == 0 {
+		return one(w.Rand, "data.config.word", "label(data.config.word)", fmt.Sprintf("label(%s)", one(w.Rand, w.text...)), `concat(" ", ["r", label("x")])`)
+	}
 	return one(w.Rand, `"r1"`, `"r2"`, `"r3"`, `"r4"`, `"r5"`, `"r6"`)
 }
 
 func (w *writer) objects(name string, values func() string) string {
-	if w.IntN(4) == 0 {
+	switch w.IntN(8) {
+	case 0, 1:
 		return fmt.Sprintf("%s[reason] := value if {\n\tsome t, value in data.config.table\n\t%s == t\n\treason := %s\n}\n", name, one(w.Rand, w.text...), one(w.Rand, `concat(" ", ["table", t])`, `"table"`))
+	case 2:
+		return fmt.Sprintf("%s[t] := %s if {\n\tsome t, value in data.config.table\n\t%s\n\t%s\n}\n", name,
+			one(w.Rand, "twice(value)", "scaled(value)", "worth(t)", "value + doubled"), one(w.Rand, one(w.Rand, w.text...)+" == t", "not "+one(w.Rand, w.text...)+" == t"), w.condition())
 	}
 	return fmt.Sprintf("%s[%s] := %s if {\n\t%s\n}\n", name, w.key(), values(), w.body())
 }
@@ -178,6 +192,12 @@ other if { %s }
 default chosen := 3
 chosen := 4 if { %s }
 twice(x) := x * 2
+scaled(x) := y if { y := x * data.config.n; y != 7 }
+between(x) := 1 if { x < 2; x >= 1 }
+worth(x) := data.config.table[x]
+known(x) if data.config.set[x]
+label(x) := sprintf("l %%s", [x])
+doubled := twice(data.config.n)
 several := 1 if { %s }
 several := 2 if { %s }
 ladder := 1 if { %s } else := 2
@@ -221,6 +241,7 @@ func both(t testing.TB, hook policy.Hook, source string) (fast, slow *Policy) {
 	fast, err1 := new(Engine).compile(t.Context(), src)
 	slow, err2 := (&Engine{OPAOnly: true}).compile(t.Context(), src)
 	if err1 == nil && err2 == nil {
+		fast.breaker, slow.breaker = nil, nil // errors in a row are part of the comparison
 		return fast, slow
 	}
 	if (err1 == nil) != (err2 == nil) {

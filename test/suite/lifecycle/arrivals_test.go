@@ -60,7 +60,8 @@ func (w *launchingCluster) expects(t *testing.T, name, announced string) {
 	w.claim(t, name, option("m5.large"))
 	w.annotate(t, name, `{"metadata": {"annotations": {"`+karpv1.AnnotationAnnouncedPods+`": `+strconv.Quote(announced)+`}}}`)
 	w.eventually(t, "the cache to show the announced pods", func() bool {
-		return w.getClaim(t, name).Annotations[karpv1.AnnotationAnnouncedPods] != ""
+		c := w.getClaim(t, name) // nil until the cache has it
+		return c != nil && c.Annotations[karpv1.AnnotationAnnouncedPods] != ""
 	})
 }
 

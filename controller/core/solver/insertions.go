@@ -90,19 +90,28 @@ func (s *search) considerInserted(x *inserted) {
 	}
 }
 
+// promising returns the insertions that leave out as few pods as the best plan, which packing
+// again does not change. Of those with the same cost, which are the same plan as a rule, it returns the first.
+func (s *search) promising() []*inserted {
+	var chosen []*inserted
+	known := map[float64]bool{}
+	for _, x := range s.candidates {
+		cost := x.plan.cost()
+		if !known[cost] && leavesOut(s.in.Snapshot, x.plan, s.best) <= 0 {
+			known[cost] = true
+			chosen = append(chosen, x)
+		}
+	}
+	return chosen
+}
+
 // repack packs the pods on new nodes again, within their domains, of the insertions that
 // leave out as few pods as the best plan.
 func (s *search) repack() {
 	if s.quick && len(s.best.Unplaced) > 0 {
 		return // a question with fewer preferences follows
 	}
-	known := map[float64]bool{}
-	chosen := slices.DeleteFunc(s.candidates, func(x *inserted) bool {
-		cost := x.plan.cost()
-		drop := known[cost] || leavesOut(s.in.Snapshot, x.plan, s.best) > 0 // packing the pods again leaves out as many
-		known[cost] = true
-		return drop
-	})
+	chosen := s.promising()
 	again := make([]outcome, len(chosen))
 	parallel.Each(len(chosen), func(i int) {
 		x := chosen[i]

@@ -19,7 +19,7 @@ type strategy struct {
 }
 
 // stage is a number of strategies that do not see each other's results, and so run at the
-// same time.
+// same time. A stage of a strategy that packs all pods at once has only that one.
 type stage struct {
 	// rounds is how many times in succession the stage may run.
 	rounds     int

@@ -77,6 +77,9 @@ func TestStrategiesDiffer(t *testing.T) {
 	var list []strategy
 	for _, x := range stages() {
 		list = append(list, x.strategies...)
+		if x.strategies[0].options.kind < insert && len(x.strategies) > 1 {
+			t.Errorf("%q packs all pods at once, and is not alone in its stage", x.strategies[0].name)
+		}
 	}
 	for _, st := range list {
 		if names[st.name] {
@@ -92,7 +95,7 @@ func TestStrategiesDiffer(t *testing.T) {
 }
 
 // TestStagesAnywhere: a plan and the way to it are the same on one processor and on four, for
-// pods whose constraints contradict each other, which run every stage.
+// pods whose constraints contradict each other, for which many strategies run.
 func TestStagesAnywhere(t *testing.T) {
 	solve := func(seed uint64, processors int) (model.Plan, Stats) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))

@@ -15,7 +15,7 @@ type trialLog struct {
 	before int
 }
 
-// begin records a trial before it runs.
+// begin records a trial, before its work is added to the budget.
 func (l *trialLog) begin(t Trial) {
 	l.before = l.budget.Total()
 	t.Question = l.question + t.Question

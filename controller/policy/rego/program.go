@@ -115,9 +115,9 @@ func (p *Policy) partial(ctx context.Context, hook policy.Hook, rule *program) (
 }
 
 // wrapped makes the values of rules arrays of one element, until undo is called. Partial evaluation
-// looks a key up among the variables of wherever the value comes from: where that is a function, or data
-// read in it, a key that is a variable of the rule is not found there, and the rule seems never to hold. An array belongs
-// to the rule itself. Types are not checked again, to which the arrays would be an error.
+// looks a rule's key up in the scope that its value comes from. Where that is a function that the rule calls, a
+// variable of the rule has no value there, and the rule seems never to hold. An array is made in the scope of
+// the rule. The query is not compiled, because the type checker would refuse arrays in place of numbers.
 func wrapped(rules []*ast.Rule) (undo func()) {
 	values := make([]*ast.Term, len(rules))
 	for i, r := range rules {

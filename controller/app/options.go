@@ -163,7 +163,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.SubnetRefresh, "subnet-refresh-interval", nodeclass.DefaultInterval, "see --ami-refresh-interval")
 	fs.DurationVar(&o.BatchIdle, "batch-idle-duration", time.Second, "longest wait for another pod before a batch ends; the wait follows the gaps between the pods that come, from 100ms for one that comes alone, and is this long while workloads have yet to create their first pod")
 	fs.DurationVar(&o.BatchMax, "batch-max-duration", 10*time.Second, "end a batch of pods after this long in any case")
-	fs.DurationVar(&o.BatchRollout, "batch-rollout-duration", time.Minute, "plan the pods of workloads that are new together with those of others that have yet to create their first pod, for this long at most, while a twentieth or more is still to come and one plan has fewer nodes than two; other pods do not wait for them; 0 for not")
+	fs.DurationVar(&o.BatchRollout, "batch-rollout-duration", time.Minute, "plan the pods of workloads that are new together with those of others that have yet to create their first pod, for this long at most, while a hundredth or more is still to come and one plan has fewer nodes than several; other pods do not wait for them; 0 for not")
 	fs.BoolVar(&o.AnnouncedPods, "announced-pods", true, "plan the pods that a ReplicaSet, a StatefulSet with parallel pod management or a Job will create as soon as its first one waits for a node")
 	fs.DurationVar(&o.Interval, "interval", 10*time.Second, "look at the whole cluster this often when nothing happens")
 	fs.StringVar(&o.PreferencePolicy, "preference-policy", lower.PreferenceRespect, "Respect preferences until a pod cannot be placed with them, or Ignore them")

@@ -23,11 +23,11 @@ func trimOwner(o any) (any, error) {
 		for i := range conditions {
 			conditions[i] = appsv1.ReplicaSetCondition{Type: conditions[i].Type, Status: conditions[i].Status}
 		}
-		owner.Status = appsv1.ReplicaSetStatus{Replicas: owner.Status.Replicas, Conditions: conditions}
+		owner.Status = appsv1.ReplicaSetStatus{Replicas: owner.Status.Replicas, ObservedGeneration: owner.Status.ObservedGeneration, Conditions: conditions}
 	case *appsv1.StatefulSet:
 		trimMeta(&owner.ObjectMeta)
 		owner.Spec = appsv1.StatefulSetSpec{Replicas: owner.Spec.Replicas, PodManagementPolicy: owner.Spec.PodManagementPolicy}
-		owner.Status = appsv1.StatefulSetStatus{Replicas: owner.Status.Replicas}
+		owner.Status = appsv1.StatefulSetStatus{Replicas: owner.Status.Replicas, ObservedGeneration: owner.Status.ObservedGeneration}
 	case *batchv1.Job:
 		trimMeta(&owner.ObjectMeta)
 		spec, status := &owner.Spec, &owner.Status

@@ -72,14 +72,14 @@ func TestTrimOwner(t *testing.T) {
 	}
 }
 
-// TestTrimmedOwnersStart: whether an owner has yet to create its pods is told from what the
-// cache keeps of it.
+// TestTrimmedOwnersStart: whether an owner has yet to create its pods, and whether its controller has
+// come to it, is told from what the cache keeps of it.
 func TestTrimmedOwnersStart(t *testing.T) {
 	three := int32(3)
 	for _, has := range []int32{0, 1} {
 		for _, owner := range []any{
-			&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: &three}, Status: appsv1.ReplicaSetStatus{Replicas: has}},
-			&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement}, Status: appsv1.StatefulSetStatus{Replicas: has}},
+			&appsv1.ReplicaSet{Spec: appsv1.ReplicaSetSpec{Replicas: &three}, Status: appsv1.ReplicaSetStatus{Replicas: has, ObservedGeneration: int64(has)}},
+			&appsv1.StatefulSet{Spec: appsv1.StatefulSetSpec{Replicas: &three, PodManagementPolicy: appsv1.ParallelPodManagement}, Status: appsv1.StatefulSetStatus{Replicas: has, ObservedGeneration: int64(has)}},
 			&batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &three, Completions: &three}, Status: batchv1.JobStatus{Active: has}},
 		} {
 			kept, err := trimOwner(owner)
@@ -88,6 +88,9 @@ func TestTrimmedOwnersStart(t *testing.T) {
 			}
 			if _, wants := lower.Starting(kept); (wants > 0) != (has == 0) {
 				t.Errorf("%T with %d pods: about to create %d", owner, has, wants)
+			}
+			if _, job := owner.(*batchv1.Job); lower.ActedOn(kept) != (job || has > 0) {
+				t.Errorf("%T with %d pods: its controller has come to it: %t", owner, has, lower.ActedOn(kept))
 			}
 		}
 	}

@@ -23,16 +23,19 @@ const (
 	// gain is the share of the nodes of the parts, in percent, below which the number of nodes of
 	// the whole is a gain.
 	gain = 90
+	// parts is into how many parts the workloads are divided. Two say little about large
+	// workloads, each of which fills nodes, and whose last nodes are not full.
+	parts = 4
 )
 
 // Gains reports whether a plan for all pods that wait for a rollout (model.WaitsForRollout) needs
-// so many fewer new nodes than a plan for each half of their workloads that further workloads are
+// so many fewer new nodes than a plan for each quarter of their workloads that further workloads are
 // worth waiting for. It is true as well for pods of a single workload, which say nothing about
 // others, and false if no new node is needed. Policies are not asked.
 func Gains(s *model.Snapshot) bool {
-	halves, whole := split(s)
-	if len(halves[1]) == 0 {
-		return len(whole) > 0
+	some, whole := split(s)
+	if len(whole) == 0 {
+		return false
 	}
 	priced := *s
 	priced.Catalogs = slices.Clone(s.Catalogs)
@@ -44,12 +47,35 @@ func Gains(s *model.Snapshot) bool {
 		plan, _ := solver.Solve(solver.Input{Snapshot: &priced, Pods: pods, Effort: solver.DefaultEffort, Offerings: offerings})
 		return len(plan.Nodes)
 	}
-	return 100*nodes(whole) < gain*(nodes(halves[0])+nodes(halves[1]))
+	if len(s.Nodes) > 0 && nodes(whole) == 0 {
+		return false
+	}
+	if len(some[1]) == 0 {
+		return true
+	}
+	priced.Nodes = full(s.Nodes)
+	apart := 0
+	for _, pods := range some {
+		if len(pods) > 0 {
+			apart += nodes(pods)
+		}
+	}
+	return 100*nodes(whole) < gain*apart
 }
 
-// split returns the pods that wait, and two halves of them: their workloads in the order in which
-// they began, in turn.
-func split(s *model.Snapshot) (halves [2][]int32, whole []int32) {
+// full returns the nodes without room for further pods. Each of the parts would take the same
+// room, and so need fewer nodes than all of them together.
+func full(nodes []model.Node) []model.Node {
+	out := slices.Clone(nodes)
+	for i := range out {
+		out[i].Allocatable = nil
+	}
+	return out
+}
+
+// split returns the pods that wait, and parts of them: their workloads in the order in which
+// they began, in turn. A part is empty when there are fewer workloads.
+func split(s *model.Snapshot) (some [parts][]int32, whole []int32) {
 	first := map[string]*model.Pod{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -68,15 +94,15 @@ func split(s *model.Snapshot) (halves [2][]int32, whole []int32) {
 	slices.SortFunc(order, func(a, b string) int {
 		return cmp.Or(first[a].Created.Compare(first[b].Created), cmp.Compare(a, b))
 	})
-	half := make(map[string]int, len(order))
+	part := make(map[string]int, len(order))
 	for i, w := range order {
-		half[w] = i % 2
+		part[w] = i % parts
 	}
 	for _, i := range whole {
-		h := half[workload(&s.Pods[i])]
-		halves[h] = append(halves[h], i)
+		at := part[workload(&s.Pods[i])]
+		some[at] = append(some[at], i)
 	}
-	return halves, whole
+	return some, whole
 }
 
 func workload(p *model.Pod) string { return p.Namespace + "/" + p.Workload }

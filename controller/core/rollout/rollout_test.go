@@ -3,6 +3,7 @@ package rollout_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,6 +108,46 @@ func TestGains(t *testing.T) {
 				t.Errorf("%s: a wait gains: %v, want %v", tc.reason, got, tc.want)
 			}
 		})
+	}
+}
+
+// zones are those of the first catalogue, sorted.
+func zones(s *model.Snapshot) []string {
+	known := map[string]bool{}
+	for i := range s.Catalogs[0].Types {
+		for _, o := range s.Catalogs[0].Types[i].Offerings {
+			known[o.Zone] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(known))
+}
+
+// TestRoom: room on nodes that exist, which each part of the pods could take for itself, hides no
+// gain, and pods that all have room wait for nobody.
+func TestRoom(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		percent int64 // of what all pods request
+		want    bool
+	}{
+		"some": {"each part has room, and the whole has not", 70, true},
+		"all":  {"no node is needed", 200, false},
+	} {
+		s, wanted := snapshot(t, begun(t, "web", 1, 8)), int64(0)
+		for i := range s.Pods {
+			wanted += s.Specs[s.Pods[i].Spec].Requests["cpu"]
+		}
+		in := zones(s)
+		for _, zone := range in {
+			s.Nodes = append(s.Nodes, model.Node{
+				Name: "node-" + zone, Pool: 0, State: model.Initialized, InstanceType: "m7i.48xlarge", Zone: zone, CapacityType: model.OnDemand,
+				Labels:      map[string]string{"topology.kubernetes.io/zone": zone},
+				Allocatable: model.Resources{"cpu": wanted * tc.percent / 100 / int64(len(in)), "memory": 700 << 30, "pods": 700},
+			})
+		}
+		if got := rollout.Gains(s); got != tc.want {
+			t.Errorf("%s: %s: a wait gains: %v", name, tc.reason, got)
+		}
 	}
 }
 

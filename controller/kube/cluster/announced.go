@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"time"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -66,50 +64,6 @@ func (c *Cluster) Announcer(pod *corev1.Pod) (owner types.UID, planned bool) {
 	}
 	creating := c.creating.Load()
 	return ref.UID, creating != nil && (*creating)[ref.UID]
-}
-
-// startingFor is for how long an owner counts as about to create its first pod, from when
-// that was first seen: one whose pods are refused, or that nobody acts on, holds up nothing
-// after that.
-const startingFor = 2 * time.Minute
-
-// Starting returns how many pods are wanted by owners that say how many they will have and
-// have yet to create the first of them: a burst goes on. begin are those of them that begin a
-// workload ([lower.BeginsWorkload]). Those in came, of which pods have
-// come since the last snapshot, and those that had pods in it are known, whatever their status
-// says: a ReplicaSet's counts its first pod when all have been created. It is for one
-// goroutine at a time.
-func (c *Cluster) Starting(came map[types.UID]bool) (all, begin int) {
-	known := map[types.UID]bool{}
-	if creating := c.creating.Load(); creating != nil {
-		known = *creating
-	}
-	now := c.cfg.Clock.Now()
-	since := make(map[types.UID]time.Time, len(c.starting))
-	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
-		if s == nil {
-			continue
-		}
-		for _, o := range s.List() {
-			uid, wants := lower.Starting(o)
-			if wants == 0 {
-				continue
-			}
-			at, seen := c.starting[uid]
-			if !seen {
-				at = now
-			}
-			since[uid] = at
-			if !came[uid] && !known[uid] && !c.held[uid] && now.Sub(at) < startingFor {
-				all += wants
-				if lower.BeginsWorkload(o) {
-					begin += wants
-				}
-			}
-		}
-	}
-	c.starting = since
-	return all, begin
 }
 
 // Owners counts the owners in the watch cache that may announce pods.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -64,9 +63,9 @@ type Cluster struct {
 	creating atomic.Pointer[map[types.UID]bool]
 	// held are those of which the pods waited for other owners' ([lower.Rollout]).
 	held map[types.UID]bool
-	// starting are the owners that had yet to create a pod when [Cluster.Starting] last
-	// looked, and when it first saw each of them so.
-	starting map[types.UID]time.Time
+	// newcomers are the owners that had yet to create a pod when [Cluster.Starting] last
+	// looked, and those of whose pods nothing has been decided.
+	newcomers newcomers
 	// departed are the nodes whose deletion began within the last hour.
 	departed []model.Departure
 }

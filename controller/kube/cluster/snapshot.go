@@ -44,6 +44,7 @@ func (c *Cluster) Snapshot(ctx context.Context, rollout lower.Rollout) (*View, e
 		return nil, fmt.Errorf("sync caches: %w", context.Cause(ctx))
 	}
 	now := c.cfg.Clock.Now()
+	rollout.New = c.newcomers.undecided()
 	pools := list[*karpv1.NodePool](c.stores.pools)
 	claims := list[*karpv1.NodeClaim](c.stores.claims)
 	view := &View{Pools: make(map[string]*karpv1.NodePool, len(pools))}
@@ -81,9 +82,10 @@ func (c *Cluster) Snapshot(ctx context.Context, rollout lower.Rollout) (*View, e
 		Adopt:           view.Announced.adopt,
 		Withdraw:        view.Announced.withdraw,
 		LetIn:           c.cfg.Places.Of,
-		Announces: func(owners, held map[types.UID]bool) {
+		Announces: func(owners, began, held map[types.UID]bool) {
 			c.creating.Store(&owners)
 			c.held = held
+			c.newcomers.decided(began, held)
 		},
 		Rollout:  rollout,
 		Catalogs: catalogs,

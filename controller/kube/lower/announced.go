@@ -243,7 +243,7 @@ func (a *announced) add(intern *interner, planned *plannedPods, together *rollou
 	}
 	held := together.hold(&b.out)
 	if b.in.Announces != nil {
-		b.in.Announces(a.expected(held), held)
+		b.in.Announces(a.expected(held), together.began, held)
 	}
 	if b.in.Withdraw == nil {
 		return

@@ -101,7 +101,7 @@ func TestAnnouncedPods(t *testing.T) {
 			in.Adopt = func(claim, pod, owner string) { adopted = append(adopted, claim+" "+pod+" "+owner) }
 			in.Withdraw = func(claim, owner string, n int) { withdrawn = append(withdrawn, fmt.Sprint(claim, " ", owner, " ", n)) }
 			var expected map[types.UID]bool
-			in.Announces = func(owners, _ map[types.UID]bool) { expected = owners }
+			in.Announces = func(owners, _, _ map[types.UID]bool) { expected = owners }
 			s, _ := Build(in)
 			var nodes []int32
 			announced := 0

@@ -150,6 +150,19 @@ func Starting(o any) (uid types.UID, wants int) {
 	return uid, max(0, wants)
 }
 
+// ActedOn reports whether the controller of a ReplicaSet or a StatefulSet has ever written its
+// status, which it first does when it has created the pods that it can create at once. It is true for any other
+// object.
+func ActedOn(o any) bool {
+	switch owner := o.(type) {
+	case *appsv1.ReplicaSet:
+		return owner.Status.ObservedGeneration > 0
+	case *appsv1.StatefulSet:
+		return owner.Status.ObservedGeneration > 0
+	}
+	return true
+}
+
 // newAnnouncers returns the owners that may announce pods, by UID, with what is known of
 // their pods: those of which a pod waits.
 func newAnnouncers(in *Inputs) map[types.UID]*announcer {

@@ -64,8 +64,9 @@ type Inputs struct {
 	// an owner which no longer announces as many.
 	Withdraw func(claim, owner string, places int)
 	// Announces, when set, is called with the UIDs of the owners that are creating pods: the
-	// snapshot has all pods that they will have, and those of the held ones wait (Rollout).
-	Announces func(owners, held map[types.UID]bool)
+	// snapshot has all pods that they will have. began are those of Rollout.New of which it has
+	// pods, and those of the held ones wait (Rollout).
+	Announces func(owners, began, held map[types.UID]bool)
 
 	// Rollout says for which further pods those of new workloads wait.
 	Rollout Rollout

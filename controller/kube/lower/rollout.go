@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,18 +13,25 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// Rollout says how far new workloads have come. The zero value lets nothing wait.
+// Rollout says how far new workloads have come. Without Beginning and Limit nothing waits.
 type Rollout struct {
 	// Beginning is how many pods are wanted by owners that have yet to create the first of
-	// them ([Starting]) and begin a workload ([BeginsWorkload]), 0 when no pods come.
+	// them ([Starting]) and begin a workload ([BeginsWorkload]).
 	Beginning int
 	// Limit is for how long the pods of new owners wait for those, from the first of them on.
 	Limit time.Duration
+	// New are owners that count as new whatever their age, by UID: of whose pods nothing has been
+	// decided, because their controller has only now come to them.
+	New map[types.UID]bool
 }
 
 const (
 	// beginningShare is which part of the pods that wait have to follow for the wait to go on.
-	beginningShare = 20
+	beginningShare = 100
+	// rolloutPause is for how long no pod at all may have been created: a rollout that has
+	// stopped is waited for no longer. Whether pods wait does not matter: those of workloads that have
+	// their nodes are bound as they come.
+	rolloutPause = 3 * time.Second
 	// userPriority is the highest priority that users may give. Above are pods that a cluster
 	// does not work without.
 	userPriority = 1_000_000_000
@@ -46,7 +54,7 @@ func BeginsWorkload(o any) bool {
 }
 
 // rollout is the pods that wait for further ones, so that all get one plan: those of owners
-// that were created within [Rollout.Limit] and begin a workload.
+// that were created within [Rollout.Limit] and begin a workload, and [Rollout.New].
 type rollout struct {
 	in *Inputs
 	// young are the new owners, by UID.
@@ -56,16 +64,18 @@ type rollout struct {
 	pods   []int32
 	owners map[types.UID]bool
 	first  time.Time
+	// began are the owners of Rollout.New of which the snapshot has pods.
+	began map[types.UID]bool
 }
 
 func newRollout(in *Inputs) *rollout {
-	r := &rollout{in: in, owners: map[types.UID]bool{}}
-	if in.Rollout.Beginning == 0 || in.Rollout.Limit <= 0 {
+	r := &rollout{in: in, owners: map[types.UID]bool{}, began: map[types.UID]bool{}}
+	if in.Rollout.Beginning == 0 || in.Rollout.Limit <= 0 || !in.createdSince(in.Time.Add(-rolloutPause)) {
 		return r
 	}
 	r.young = map[types.UID]bool{}
 	add := func(o metav1.Object) {
-		if in.Time.Sub(o.GetCreationTimestamp().Time) < in.Rollout.Limit {
+		if in.Rollout.New[o.GetUID()] || in.Time.Sub(o.GetCreationTimestamp().Time) < in.Rollout.Limit {
 			r.young[o.GetUID()] = true
 		}
 	}
@@ -80,10 +90,19 @@ func newRollout(in *Inputs) *rollout {
 	return r
 }
 
+// createdSince reports whether a pod was created at the time or later. The API server cuts seconds off.
+func (in *Inputs) createdSince(at time.Time) bool {
+	at = at.Truncate(time.Second)
+	return slices.ContainsFunc(in.Pods, func(p *corev1.Pod) bool { return !p.CreationTimestamp.Time.Before(at) })
+}
+
 // see records a pod of the snapshot, by its index and its owner's UID. like is the pod, or
 // another of the owner for one that is announced; node is where it has a place, -1 for
 // nowhere.
 func (r *rollout) see(index int, owner types.UID, like *corev1.Pod, node int32) {
+	if r.in.Rollout.New[owner] {
+		r.began[owner] = true
+	}
 	if node >= 0 || !r.young[owner] || like.Spec.Priority != nil && *like.Spec.Priority > userPriority {
 		return
 	}

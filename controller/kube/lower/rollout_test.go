@@ -38,20 +38,25 @@ func TestRollout(t *testing.T) {
 		pods      []*corev1.Pod
 		beginning int
 		held      int
+		fresh     bool // the owner is in Rollout.New
 	}{
-		"follow":       {"two of four pods exist; one of a further workload is to come", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2)), 1, 4},
-		"all begun":    {"there is nobody to wait for", replicaSet(4, old(20*time.Second)), waits(5), 0, 0},
-		"a twentieth":  {"of 40 pods two are to follow", replicaSet(40, old(20*time.Second)), waits(5), 2, 40},
-		"few":          {"of 40 pods one is to follow", replicaSet(40, old(20*time.Second)), waits(5), 1, 0},
-		"old":          {"the workload has been there for longer: its pods were evicted, or it was scaled", replicaSet(4, old(61*time.Second)), waits(5), 100, 0},
-		"long enough":  {"the first pod has waited for a minute", replicaSet(1, old(time.Minute-time.Millisecond)), waits(60), 100, 0},
-		"another pod":  {"a pod without an owner does not wait", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2, stranger)), 1, 4},
-		"urgent":       {"what the cluster needs does not wait", replicaSet(1, old(20*time.Second)), waits(5, urgent), 100, 0},
-		"runs already": {"a pod on a node needs no place", replicaSet(1, old(20*time.Second)), waits(5, bound), 100, 0},
-		"StatefulSet":  {"one that creates its pods at once", statefulSet(3, appsv1.ParallelPodManagement), []*corev1.Pod{ownedPod("StatefulSet", 0, 1)}, 100, 3},
-		"update":       {"a Deployment's second ReplicaSet", replicaSet(4, old(20*time.Second), revision("2")), waits(5), 100, 0},
-		"Deployment":   {"its first one", replicaSet(4, old(20*time.Second), revision("1")), waits(5), 100, 4},
-		"Job":          {"a Job ends before a better plan has paid for the wait", job(2, needing(2)), []*corev1.Pod{ownedPod("Job", 0, 1)}, 100, 0},
+		"follow":       {"two of four pods exist; one of a further workload is to come", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2)), 1, 4, false},
+		"all begun":    {"there is nobody to wait for", replicaSet(4, old(20*time.Second)), waits(5), 0, 0, false},
+		"a hundredth":  {"of 200 pods two are to follow", replicaSet(200, old(20*time.Second)), waits(5), 2, 200, false},
+		"few":          {"of 200 pods one is to follow", replicaSet(200, old(20*time.Second)), waits(5), 1, 0, false},
+		"stopped":      {"no pod has been created for four seconds", replicaSet(4, old(20*time.Second)), waits(5), 100, 0, false},
+		"old":          {"the workload has been there for longer: its pods were evicted, or it was scaled", replicaSet(4, old(61*time.Second)), waits(5), 100, 0, false},
+		"long enough":  {"the first pod has waited for a minute", replicaSet(1, old(time.Minute-time.Millisecond)), waits(60), 100, 0, false},
+		"another pod":  {"a pod without an owner does not wait", replicaSet(4, old(20*time.Second)), append(waits(5), ownedPod("ReplicaSet", 1, 2, stranger)), 1, 4, false},
+		"urgent":       {"what the cluster needs does not wait", replicaSet(1, old(20*time.Second)), waits(5, urgent), 100, 0, false},
+		"runs already": {"a pod on a node needs no place", replicaSet(1, old(20*time.Second)), waits(5, bound), 100, 0, false},
+		"StatefulSet":  {"one that creates its pods at once", statefulSet(3, appsv1.ParallelPodManagement), []*corev1.Pod{ownedPod("StatefulSet", 0, 1)}, 100, 3, false},
+		"late":         {"the workload has been there for longer, and its controller has come to it now", replicaSet(4, old(4*time.Minute)), waits(5), 100, 4, true},
+		"late, over":   {"its first pod has waited for a minute", replicaSet(4, old(4*time.Minute)), waits(60), 100, 0, true},
+		"late update":  {"a Deployment's second ReplicaSet", replicaSet(4, old(4*time.Minute), revision("2")), waits(5), 100, 0, true},
+		"update":       {"a Deployment's second ReplicaSet", replicaSet(4, old(20*time.Second), revision("2")), waits(5), 100, 0, false},
+		"Deployment":   {"its first one", replicaSet(4, old(20*time.Second), revision("1")), waits(5), 100, 4, false},
+		"Job":          {"a Job ends before a better plan has paid for the wait", job(2, needing(2)), []*corev1.Pod{ownedPod("Job", 0, 1)}, 100, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in := tc.in
@@ -62,10 +67,16 @@ func TestRollout(t *testing.T) {
 				job.CreationTimestamp = metav1.NewTime(announcingAt.Add(-time.Second))
 			}
 			in.Time, in.Live, in.Pods = announcingAt, true, tc.pods
+			if name != "stopped" {
+				in.Pods = append(in.Pods, ownedPod("ReplicaSet", 9, 1, stranger, bound))
+			}
 			in.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "node"}}}
 			in.Rollout = Rollout{Beginning: tc.beginning, Limit: time.Minute}
-			var expected, waiting map[types.UID]bool
-			in.Announces = func(owners, held map[types.UID]bool) { expected, waiting = owners, held }
+			if tc.fresh {
+				in.Rollout.New = map[types.UID]bool{in.ReplicaSets[0].UID: true, "without pods": true}
+			}
+			var expected, seen, waiting map[types.UID]bool
+			in.Announces = func(owners, began, held map[types.UID]bool) { expected, seen, waiting = owners, began, held }
 			s, _ := Build(in)
 			held := 0
 			for i := range s.Pods {
@@ -83,6 +94,9 @@ func TestRollout(t *testing.T) {
 			}
 			if held != tc.held {
 				t.Errorf("%s: %d of %d pods wait, want %d", tc.reason, held, len(s.Pods), tc.held)
+			}
+			if len(seen) > 1 || (len(seen) == 1) != tc.fresh {
+				t.Errorf("pods of the new owners %v were seen", seen)
 			}
 			if held > 0 && (len(expected) > 0 || len(waiting) != 1) {
 				t.Errorf("%v count as announced and %v as held, want one that is held: the next of its pods opens a batch", expected, waiting)

@@ -107,11 +107,6 @@ func (w *Window) Hold(now time.Time) time.Duration {
 	return end.Sub(now)
 }
 
-// Coming reports whether a pod has come within Idle.
-func (w *Window) Coming(now time.Time) bool {
-	return !w.seen.IsZero() && now.Before(w.seen.Add(w.Idle))
-}
-
 // Close ends the batch. The next event opens another.
 func (w *Window) Close() {
 	w.begin, w.end, w.patient, w.arrived = time.Time{}, time.Time{}, false, false

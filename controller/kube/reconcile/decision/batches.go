@@ -63,15 +63,12 @@ func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) int
 }
 
 // close ends the batch. It returns how many pods are wanted by owners that have still to
-// create their first one, 0 when no pods come any more.
-func (b *batches) close(now time.Time, starting func(came map[types.UID]bool) int) int {
+// create their first one.
+func (b *batches) close(starting func(came map[types.UID]bool) int) int {
 	b.mu.Lock()
-	coming, came := b.window.Coming(now), b.owners
+	came := b.owners
 	b.window.Close()
 	b.owners = nil
 	b.mu.Unlock()
-	if !coming {
-		return 0
-	}
 	return starting(came)
 }

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -46,7 +47,7 @@ func TestBatchesOfOwners(t *testing.T) {
 			if got := b.left(start); got.Round(ms) != tc.want {
 				t.Errorf("%s: the batch ends after %s, want %s", tc.reason, got, tc.want)
 			}
-			b.close(start.Add(4*time.Second), nobody)
+			b.close(nobody)
 			if b.arrive(start.Add(5*time.Second), "a", false); b.left(start.Add(5*time.Second)) != batch.Floor {
 				t.Errorf("%s: the next batch remembers the owner", tc.reason)
 			}
@@ -78,30 +79,35 @@ func TestBatchesHold(t *testing.T) {
 func nobody(map[types.UID]bool) int { return 0 }
 func three(map[types.UID]bool) int  { return 3 }
 
-// TestBatchesClose: pods follow those of a batch only while pods come.
+// TestBatchesClose: with the end of a batch it is known how many pods are to follow, and its owners
+// are forgotten.
 func TestBatchesClose(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		reason   string
-		at       time.Duration
 		arrivals []arrival
-		starting func(map[types.UID]bool) int
-		want     int
+		came     map[types.UID]bool
 	}{
-		"goes on":  {"the batch was ended by its maximum", 10 * time.Second, []arrival{{0, "a", false}, {9500 * ms, "a", true}}, three, 3},
-		"silence":  {"no pod has come for a second", 10 * time.Second, []arrival{{0, "a", false}, {9 * time.Second, "a", true}}, three, 0},
-		"complete": {"all have begun", 10 * time.Second, []arrival{{9500 * ms, "a", false}}, nobody, 0},
-		"no pod":   {"something else has asked for a decision", 0, nil, three, 0},
+		"pods":   {"those that came are known", []arrival{{0, "a", false}, {9500 * ms, "b", false}}, map[types.UID]bool{"a": true, "b": true}},
+		"no pod": {"something else has asked for a decision", nil, nil},
 	} {
 		b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
 		for _, a := range tc.arrivals {
 			b.arrive(start.Add(a.at), a.owner, a.planned)
 		}
-		b.change(start.Add(tc.at))
-		if got := b.close(start.Add(tc.at), tc.starting); got != tc.want {
-			t.Errorf("%s: %d pods follow, want %d: %s", name, got, tc.want, tc.reason)
+		b.change(start.Add(10 * time.Second))
+		for _, want := range []map[types.UID]bool{tc.came, nil} {
+			got := b.close(func(came map[types.UID]bool) int {
+				if !maps.Equal(came, want) {
+					t.Errorf("%s: pods of %v have come, want %v: %s", name, came, want, tc.reason)
+				}
+				return 3
+			})
+			if got != 3 {
+				t.Errorf("%s: %d pods follow, want 3", name, got)
+			}
 		}
-		if got := b.left(start.Add(tc.at)); got != 0 {
+		if got := b.left(start.Add(10 * time.Second)); got != 0 {
 			t.Errorf("%s: the batch is open for %s after its end", name, got)
 		}
 	}

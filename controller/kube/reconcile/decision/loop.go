@@ -194,7 +194,7 @@ func (l *Loop) Busy() time.Duration { return l.progress.busy(l.Clock.Now()) }
 // wait sleeps until the loop is woken or due has passed. When it was woken, it then waits
 // until the batch ends. It returns false when the context has ended.
 func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
-	defer func() { l.beginning = l.batches.close(l.Clock.Now(), starting(l.Cluster.Starting).begin) }()
+	defer func() { l.beginning = l.batches.close(following(&l.Config)) }()
 	woken, alive := l.sleep(ctx, due)
 	for woken && alive {
 		left := l.batches.left(l.Clock.Now())

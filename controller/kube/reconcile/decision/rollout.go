@@ -31,6 +31,14 @@ func (s starting) begin(came map[types.UID]bool) int {
 	return begin
 }
 
+// following counts the pods for which those of new workloads may wait: none where nothing waits.
+func following(c *Config) func(came map[types.UID]bool) int {
+	if c.Rollout <= 0 {
+		return func(map[types.UID]bool) int { return 0 }
+	}
+	return starting(c.Cluster.Starting).begin
+}
+
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
 // that have yet to begin, as far as that gains anything ([rollout.Gains]).
 func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {

@@ -1,0 +1,154 @@
+package cluster
+
+import (
+	"maps"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"spokeshave.dev/controller/kube/lower"
+)
+
+const (
+	// startingFor is for how long an owner counts as about to create its first pod, from when
+	// that was first seen: one whose pods are refused, or that nobody acts on, holds up nothing
+	// after that. Owners that their controller has not come to yet have that long from when
+	// it last came to another one, but no longer than startingMost.
+	startingFor  = 2 * time.Minute
+	startingMost = 10 * time.Minute
+	// createdJustNow is the age of an owner that begins a workload up to which it is new in
+	// any case: its controller may have acted on it before anybody looked.
+	createdJustNow = 10 * time.Second
+	// newMost is for how long an owner stays new when none of its pods is seen.
+	newMost = 10 * time.Minute
+)
+
+// newcomers are the owners that have yet to create pods, and those of whose pods nothing has been
+// decided yet.
+type newcomers struct {
+	// since is when each owner that had yet to create a pod was first seen so. began is when
+	// one of them was first seen to have begun, or to be gone.
+	since map[types.UID]time.Time
+	began time.Time
+	// beginners are owners that begin a workload ([lower.BeginsWorkload]) and were seen before
+	// their controller had come to them, or soon after.
+	beginners map[types.UID]beginner
+}
+
+// beginner is an owner that begins a workload.
+type beginner struct {
+	// seen is when its controller had last not been seen to have come to it.
+	seen time.Time
+	// decided is set when a snapshot has had a pod of it that waited for no other owner's.
+	decided bool
+}
+
+// Starting returns how many pods are wanted by owners that say how many they will have and
+// have yet to create the first of them: a burst goes on. begin are those of them that begin a
+// workload ([lower.BeginsWorkload]). Those in came, of which pods have
+// come since the last snapshot, and those that had pods in it are known, whatever their status
+// says: a ReplicaSet's counts its first pod when all have been created. It is for one
+// goroutine at a time.
+func (c *Cluster) Starting(came map[types.UID]bool) (all, begin int) {
+	known := map[types.UID]bool{}
+	if creating := c.creating.Load(); creating != nil {
+		known = *creating
+	}
+	now := c.cfg.Clock.Now()
+	for _, o := range c.newcomers.look(c.owners(), now) {
+		uid, wants := lower.Starting(o)
+		if came[uid] || known[uid] || c.held[uid] || !c.newcomers.awaits(o, now) {
+			continue
+		}
+		all += wants
+		if lower.BeginsWorkload(o) {
+			begin += wants
+		}
+	}
+	return all, begin
+}
+
+// owners returns the owners in the watch cache that may announce pods.
+func (c *Cluster) owners() []metav1.Object {
+	var out []metav1.Object
+	for _, s := range []toolscache.Store{c.stores.replicaSets, c.stores.statefulSets, c.stores.jobs} {
+		if s == nil {
+			continue
+		}
+		for _, o := range s.List() {
+			if owner, ok := o.(metav1.Object); ok {
+				out = append(out, owner)
+			}
+		}
+	}
+	return out
+}
+
+// look records which of the owners are new, and returns those that have yet to create a pod.
+func (n *newcomers) look(owners []metav1.Object, now time.Time) []metav1.Object {
+	var starting []metav1.Object
+	since := make(map[types.UID]time.Time, len(n.since))
+	for _, o := range owners {
+		if lower.BeginsWorkload(o) && (!lower.ActedOn(o) || now.Sub(o.GetCreationTimestamp().Time) < createdJustNow) {
+			n.isNew(o.GetUID(), now)
+		}
+		uid, wants := lower.Starting(o)
+		if wants == 0 {
+			continue
+		}
+		starting = append(starting, o)
+		if at, seen := n.since[uid]; seen {
+			since[uid] = at
+		} else {
+			since[uid] = now
+		}
+	}
+	for uid := range n.since {
+		if _, still := since[uid]; !still {
+			n.began = now
+		}
+	}
+	n.since = since
+	maps.DeleteFunc(n.beginners, func(_ types.UID, b beginner) bool { return now.Sub(b.seen) > newMost })
+	return starting
+}
+
+func (n *newcomers) isNew(uid types.UID, now time.Time) {
+	if n.beginners == nil {
+		n.beginners = map[types.UID]beginner{}
+	}
+	n.beginners[uid] = beginner{now, n.beginners[uid].decided}
+}
+
+// awaits reports whether an owner that has yet to create a pod is still expected to.
+func (n *newcomers) awaits(owner metav1.Object, now time.Time) bool {
+	since := n.since[owner.GetUID()]
+	if lower.ActedOn(owner) || n.began.Before(since) {
+		return now.Sub(since) < startingFor
+	}
+	return now.Sub(n.began) < startingFor && now.Sub(since) < startingMost
+}
+
+// undecided returns the owners that begin a workload, and of whose pods nothing has been decided.
+func (n *newcomers) undecided() map[types.UID]bool {
+	out := map[types.UID]bool{}
+	for uid, b := range n.beginners {
+		if !b.decided {
+			out[uid] = true
+		}
+	}
+	return out
+}
+
+// decided records that a snapshot has had pods of the owners, and that those of held wait for
+// others.
+func (n *newcomers) decided(owners, held map[types.UID]bool) {
+	for uid := range owners {
+		if b, known := n.beginners[uid]; known && !held[uid] {
+			b.decided = true
+			n.beginners[uid] = b
+		}
+	}
+}

@@ -73,7 +73,7 @@ func TestTrimOwner(t *testing.T) {
 }
 
 // TestTrimmedOwnersStart: whether an owner has yet to create its pods, and whether its controller has
-// come to it, is told from what the cache keeps of it.
+// synced it, is told from what the cache keeps of it.
 func TestTrimmedOwnersStart(t *testing.T) {
 	three := int32(3)
 	for _, has := range []int32{0, 1} {
@@ -89,8 +89,8 @@ func TestTrimmedOwnersStart(t *testing.T) {
 			if _, wants := lower.Starting(kept); (wants > 0) != (has == 0) {
 				t.Errorf("%T with %d pods: about to create %d", owner, has, wants)
 			}
-			if _, job := owner.(*batchv1.Job); lower.ActedOn(kept) != (job || has > 0) {
-				t.Errorf("%T with %d pods: its controller has come to it: %t", owner, has, lower.ActedOn(kept))
+			if _, job := owner.(*batchv1.Job); lower.Synced(kept) != (job || has > 0) {
+				t.Errorf("%T with %d pods: synced by its controller: %t", owner, has, lower.Synced(kept))
 			}
 		}
 	}

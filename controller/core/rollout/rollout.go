@@ -33,7 +33,7 @@ const (
 // worth waiting for. It is true as well for pods of a single workload, which say nothing about
 // others, and false if no new node is needed. Policies are not asked.
 func Gains(s *model.Snapshot) bool {
-	some, whole := split(s)
+	divided, whole := split(s)
 	if len(whole) == 0 {
 		return false
 	}
@@ -50,12 +50,12 @@ func Gains(s *model.Snapshot) bool {
 	if len(s.Nodes) > 0 && nodes(whole) == 0 {
 		return false
 	}
-	if len(some[1]) == 0 {
+	if len(divided[1]) == 0 {
 		return true
 	}
 	priced.Nodes = full(s.Nodes)
 	apart := 0
-	for _, pods := range some {
+	for _, pods := range divided {
 		if len(pods) > 0 {
 			apart += nodes(pods)
 		}
@@ -75,7 +75,7 @@ func full(nodes []model.Node) []model.Node {
 
 // split returns the pods that wait, and parts of them: their workloads in the order in which
 // they began, in turn. A part is empty when there are fewer workloads.
-func split(s *model.Snapshot) (some [parts][]int32, whole []int32) {
+func split(s *model.Snapshot) (divided [parts][]int32, whole []int32) {
 	first := map[string]*model.Pod{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -100,9 +100,9 @@ func split(s *model.Snapshot) (some [parts][]int32, whole []int32) {
 	}
 	for _, i := range whole {
 		at := part[workload(&s.Pods[i])]
-		some[at] = append(some[at], i)
+		divided[at] = append(divided[at], i)
 	}
-	return some, whole
+	return divided, whole
 }
 
 func workload(p *model.Pod) string { return p.Namespace + "/" + p.Workload }

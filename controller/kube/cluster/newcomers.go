@@ -14,12 +14,12 @@ import (
 const (
 	// startingFor is for how long an owner counts as about to create its first pod, from when
 	// that was first seen: one whose pods are refused, or that nobody acts on, holds up nothing
-	// after that. Owners that their controller has not come to yet have that long from when
-	// it last came to another one, but no longer than startingMost.
+	// after that. Owners that their controller has not synced yet have that long from when
+	// another owner last began, but no longer than startingMost.
 	startingFor  = 2 * time.Minute
 	startingMost = 10 * time.Minute
 	// createdJustNow is the age of an owner that begins a workload up to which it is new in
-	// any case: its controller may have acted on it before anybody looked.
+	// any case: its controller may have synced it before [Cluster.Starting] was called.
 	createdJustNow = 10 * time.Second
 	// newMost is for how long an owner stays new when none of its pods is seen.
 	newMost = 10 * time.Minute
@@ -33,13 +33,13 @@ type newcomers struct {
 	since map[types.UID]time.Time
 	began time.Time
 	// beginners are owners that begin a workload ([lower.BeginsWorkload]) and were seen before
-	// their controller had come to them, or soon after.
+	// their controller had synced them, or within createdJustNow of their creation.
 	beginners map[types.UID]beginner
 }
 
 // beginner is an owner that begins a workload.
 type beginner struct {
-	// seen is when its controller had last not been seen to have come to it.
+	// seen is when it was last seen to be new in this sense.
 	seen time.Time
 	// decided is set when a snapshot has had a pod of it that waited for no other owner's.
 	decided bool
@@ -91,7 +91,7 @@ func (n *newcomers) look(owners []metav1.Object, now time.Time) []metav1.Object 
 	var starting []metav1.Object
 	since := make(map[types.UID]time.Time, len(n.since))
 	for _, o := range owners {
-		if lower.BeginsWorkload(o) && (!lower.ActedOn(o) || now.Sub(o.GetCreationTimestamp().Time) < createdJustNow) {
+		if lower.BeginsWorkload(o) && (!lower.Synced(o) || now.Sub(o.GetCreationTimestamp().Time) < createdJustNow) {
 			n.isNew(o.GetUID(), now)
 		}
 		uid, wants := lower.Starting(o)
@@ -125,7 +125,7 @@ func (n *newcomers) isNew(uid types.UID, now time.Time) {
 // awaits reports whether an owner that has yet to create a pod is still expected to.
 func (n *newcomers) awaits(owner metav1.Object, now time.Time) bool {
 	since := n.since[owner.GetUID()]
-	if lower.ActedOn(owner) || n.began.Before(since) {
+	if lower.Synced(owner) || n.began.Before(since) {
 		return now.Sub(since) < startingFor
 	}
 	return now.Sub(n.began) < startingFor && now.Sub(since) < startingMost

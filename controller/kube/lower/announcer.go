@@ -150,10 +150,10 @@ func Starting(o any) (uid types.UID, wants int) {
 	return uid, max(0, wants)
 }
 
-// ActedOn reports whether the controller of a ReplicaSet or a StatefulSet has ever written its
+// Synced reports whether the controller of a ReplicaSet or a StatefulSet has ever written its
 // status, which it first does when it has created the pods that it can create at once. It is true for any other
 // object.
-func ActedOn(o any) bool {
+func Synced(o any) bool {
 	switch owner := o.(type) {
 	case *appsv1.ReplicaSet:
 		return owner.Status.ObservedGeneration > 0

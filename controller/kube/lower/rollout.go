@@ -21,7 +21,7 @@ type Rollout struct {
 	// Limit is for how long the pods of new owners wait for those, from the first of them on.
 	Limit time.Duration
 	// New are owners that count as new whatever their age, by UID: of whose pods nothing has been
-	// decided, because their controller has only now come to them.
+	// decided, because their controller has only now synced them.
 	New map[types.UID]bool
 }
 

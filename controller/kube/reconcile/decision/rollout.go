@@ -72,7 +72,7 @@ func waitsForRollout(s *model.Snapshot) bool {
 }
 
 // rolloutWait returns after how long to decide again while pods wait for those of other new
-// workloads: when none has come for Idle, the rollout is over. Without such pods it returns
+// workloads: the wait may be over at any time ([lower.Rollout]). Without such pods it returns
 // the usual time.
 func (l *Loop) rolloutWait(s *model.Snapshot) time.Duration {
 	if waitsForRollout(s) {

@@ -43,7 +43,7 @@ func following(c *Config) func(came map[types.UID]bool) int {
 // that have yet to begin, as far as that gains anything ([rollout.Gains]).
 func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
 	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
-	if err != nil || !waitsForRollout(&view.Snapshot) || gains(ctx, &view.Snapshot) {
+	if err != nil || !view.Snapshot.AwaitsRollout() || gains(ctx, &view.Snapshot) {
 		return view, err
 	}
 	return l.Cluster.Snapshot(ctx, lower.Rollout{})
@@ -62,20 +62,11 @@ func gains(ctx context.Context, s *model.Snapshot) (gains bool) {
 	return gains
 }
 
-func waitsForRollout(s *model.Snapshot) bool {
-	for i := range s.Pods {
-		if held := s.Pods[i].Held; held != nil && held.Code == model.WaitsForRollout {
-			return true
-		}
-	}
-	return false
-}
-
 // rolloutWait returns after how long to decide again while pods wait for those of other new
 // workloads: the wait may be over at any time ([lower.Rollout]). Without such pods it returns
 // the usual time.
 func (l *Loop) rolloutWait(s *model.Snapshot) time.Duration {
-	if waitsForRollout(s) {
+	if s.AwaitsRollout() {
 		return l.Idle
 	}
 	return l.Every

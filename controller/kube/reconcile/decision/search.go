@@ -5,11 +5,16 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 )
 
 const (
 	// searchEvery is how often the whole cluster is searched, as in Karpenter.
 	searchEvery = 10 * time.Second
+	// rolloutSearchEvery is how often while pods wait for a rollout: the plan for them has a use
+	// for room that a search would remove, and pods that come while others are moved are planned
+	// around both. Rollouts that follow each other without end do not keep the cluster from getting cheaper.
+	rolloutSearchEvery = 5 * time.Minute
 	// searchShare bounds the time spent searching, in which pods that come have to
 	// wait: a decision that took t is followed by no search for searchShare × t.
 	searchShare = 20
@@ -30,10 +35,18 @@ type searchSchedule struct {
 	short []string
 }
 
-// due reports whether a decision made now is to search. If so, it starts the interval
-// again; [searchSchedule.record] undoes that for a search that was not made.
-func (s *searchSchedule) due(now time.Time) bool {
-	every := searchEvery
+// searchInterval is how often the cluster is searched that the snapshot shows.
+func searchInterval(s *model.Snapshot) time.Duration {
+	if s.AwaitsRollout() {
+		return rolloutSearchEvery
+	}
+	return searchEvery
+}
+
+// due reports whether a decision made now is to search, as far as searches are made every so
+// often. If so, it starts the interval again; [searchSchedule.record] undoes that for a search
+// that was not made.
+func (s *searchSchedule) due(now time.Time, every time.Duration) bool {
 	if !s.early.IsZero() && !now.Before(s.early) {
 		every = 0
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 )
 
 // TestSearchSchedule: a search is made at once when a cap begins to keep pods waiting,
@@ -61,7 +62,7 @@ func TestSearchSchedule(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := &Loop{Config: Config{Every: time.Minute}}
 			for i, d := range tc.decisions {
-				searched := l.search.due(d.Time)
+				searched := l.search.due(d.Time, searchEvery)
 				if searched != (i == 0) {
 					t.Fatalf("%s: decision %d searches: %v", tc.reason, i, searched)
 				}
@@ -73,10 +74,10 @@ func TestSearchSchedule(t *testing.T) {
 			if got := l.next(last); got != tc.wait {
 				t.Errorf("%s: looks again after %s, want %s", tc.reason, got, tc.wait)
 			}
-			if before := start.Add(tc.want - time.Millisecond); before.After(last.Time) && l.search.due(before) {
+			if before := start.Add(tc.want - time.Millisecond); before.After(last.Time) && l.search.due(before, searchEvery) {
 				t.Errorf("%s: searches before %s", tc.reason, tc.want)
 			}
-			if !l.search.due(start.Add(tc.want)) {
+			if !l.search.due(start.Add(tc.want), searchEvery) {
 				t.Errorf("%s: does not search at %s", tc.reason, tc.want)
 			}
 		})
@@ -101,15 +102,47 @@ func TestPostponed(t *testing.T) {
 		{reason: "and an interval begins", after: 20 * time.Second},
 	} {
 		now, before := start.Add(tc.after), l.search.last
-		due := l.search.due(now)
+		due := l.search.due(now, searchEvery)
 		d := &decide.Decision{Time: now, Postponed: tc.postponed, Timing: decide.Timing{Total: time.Millisecond}}
 		if got := l.search.record(d, due, before); due != tc.due || got != tc.want {
 			t.Errorf("%s: due %v, made %v, want %v and %v", tc.reason, due, got, tc.due, tc.want)
 		}
 		kept := l.search.last
-		if next := l.search.due(now.Add(time.Millisecond)); next != tc.next {
+		if next := l.search.due(now.Add(time.Millisecond), searchEvery); next != tc.next {
 			t.Errorf("%s: due again at once: %v", tc.reason, next)
 		}
 		l.search.last = kept
+	}
+}
+
+// TestSearchesDuringRollouts: nodes are not consolidated between two parts of a rollout, which
+// has pods made again that have only just come; without end it does not keep searches away,
+// and a cap that keeps pods waiting is looked after as ever.
+func TestSearchesDuringRollouts(t *testing.T) {
+	last := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
+	waits := &model.Snapshot{Pods: []model.Pod{{}, {Held: &model.Reason{Code: model.WaitsForRollout}}}}
+	for name, tc := range map[string]struct {
+		reason   string
+		snapshot *model.Snapshot
+		after    time.Duration
+		early    bool
+		want     bool
+	}{
+		"none":       {reason: "no pod waits", snapshot: &model.Snapshot{Pods: []model.Pod{{}}}, after: searchEvery, want: true},
+		"other hold": {reason: "the pod waits for something else", snapshot: &model.Snapshot{Pods: []model.Pod{{Held: &model.Reason{Code: model.HeldBack}}}}, after: searchEvery, want: true},
+		"goes on":    {reason: "a plan for the pods that wait comes first", snapshot: waits, after: rolloutSearchEvery - time.Second},
+		"endless":    {reason: "one rollout follows the other", snapshot: waits, after: rolloutSearchEvery, want: true},
+		"short":      {reason: "a search may free money that pods wait for", snapshot: waits, after: time.Second, early: true, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := searchSchedule{last: last}
+			now := last.Add(tc.after)
+			if tc.early {
+				s.early = now
+			}
+			if got := s.due(now, searchInterval(tc.snapshot)); got != tc.want {
+				t.Errorf("%s: a search is due: %v, want %v", tc.reason, got, tc.want)
+			}
+		})
 	}
 }

@@ -156,16 +156,6 @@ func (s *Snapshot) NodeCost(pool int32) Price {
 	return s.Catalogs[at].NodeCost
 }
 
-// AwaitsRollout reports whether pods wait for others of new workloads ([WaitsForRollout]).
-func (s *Snapshot) AwaitsRollout() bool {
-	for i := range s.Pods {
-		if held := s.Pods[i].Held; held != nil && held.Code == WaitsForRollout {
-			return true
-		}
-	}
-	return false
-}
-
 // NeedsPlace reports whether a plan must find a place for the pod: it has no node,
 // or its node is being deleted. It is false for pods of DaemonSets, which run where
 // their nodes are, for pods that are not recreated, and for pods that nothing evicts.

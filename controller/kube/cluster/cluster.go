@@ -61,8 +61,6 @@ type Cluster struct {
 	specCache lower.SpecCache
 	// creating are the owners that were creating pods in the last snapshot, by UID.
 	creating atomic.Pointer[map[types.UID]bool]
-	// held are those of which the pods waited for other owners' ([lower.Rollout]).
-	held map[types.UID]bool
 	// newcomers are the owners that had yet to create a pod when [Cluster.Starting] last
 	// looked, and those of whose pods nothing has been decided.
 	newcomers newcomers

@@ -2,8 +2,10 @@ package cluster
 
 import (
 	"maps"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -47,21 +49,16 @@ type beginner struct {
 
 // Starting returns how many pods are wanted by owners that say how many they will have and
 // have yet to create the first of them: a burst goes on. begin are those of them that begin a
-// workload ([lower.BeginsWorkload]). Those in came, of which pods have
-// come since the last snapshot, and those that had pods in it are known, whatever their status
-// says: a ReplicaSet's counts its first pod when all have been created. It is for one
+// workload ([lower.BeginsWorkload]). An owner of which a pod is in the watch cache has begun,
+// whatever its status says: a ReplicaSet's may count its first pod minutes later. It is for one
 // goroutine at a time.
-func (c *Cluster) Starting(came map[types.UID]bool) (all, begin int) {
-	known := map[types.UID]bool{}
-	if creating := c.creating.Load(); creating != nil {
-		known = *creating
-	}
+func (c *Cluster) Starting() (all, begin int) {
 	now := c.cfg.Clock.Now()
-	for _, o := range c.newcomers.look(c.owners(), now) {
-		uid, wants := lower.Starting(o)
-		if came[uid] || known[uid] || c.held[uid] || !c.newcomers.awaits(o, now) {
+	for _, o := range c.newcomers.look(c.owners(), c.withPods, now) {
+		if !c.newcomers.awaits(o, now) {
 			continue
 		}
+		_, wants := lower.Starting(o)
 		all += wants
 		if lower.BeginsWorkload(o) {
 			begin += wants
@@ -86,19 +83,44 @@ func (c *Cluster) owners() []metav1.Object {
 	return out
 }
 
+// withPods returns which of the owners control a pod in the watch cache.
+func (c *Cluster) withPods(owners []metav1.Object) map[types.UID]bool {
+	out := map[types.UID]bool{}
+	if len(owners) == 0 {
+		return out
+	}
+	asked := make(map[types.UID]bool, len(owners))
+	for _, o := range owners {
+		asked[o.GetUID()] = true
+	}
+	for _, p := range c.stores.pods.List() {
+		pod, ok := p.(*corev1.Pod)
+		if !ok {
+			continue
+		}
+		if by := metav1.GetControllerOfNoCopy(pod); by != nil && asked[by.UID] {
+			out[by.UID] = true
+		}
+	}
+	return out
+}
+
 // look records which of the owners are new, and returns those that have yet to create a pod.
-func (n *newcomers) look(owners []metav1.Object, now time.Time) []metav1.Object {
-	var starting []metav1.Object
-	since := make(map[types.UID]time.Time, len(n.since))
+func (n *newcomers) look(owners []metav1.Object, withPods func([]metav1.Object) map[types.UID]bool, now time.Time) []metav1.Object {
+	var starting []metav1.Object // by their status, at first
 	for _, o := range owners {
 		if lower.BeginsWorkload(o) && (!lower.Synced(o) || now.Sub(o.GetCreationTimestamp().Time) < createdJustNow) {
 			n.isNew(o.GetUID(), now)
 		}
-		uid, wants := lower.Starting(o)
-		if wants == 0 {
-			continue
+		if _, wants := lower.Starting(o); wants > 0 {
+			starting = append(starting, o)
 		}
-		starting = append(starting, o)
+	}
+	begun := withPods(starting)
+	starting = slices.DeleteFunc(starting, func(o metav1.Object) bool { return begun[o.GetUID()] })
+	since := make(map[types.UID]time.Time, len(starting))
+	for _, o := range starting {
+		uid := o.GetUID()
 		if at, seen := n.since[uid]; seen {
 			since[uid] = at
 		} else {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -24,7 +25,7 @@ type rollout struct {
 func newRollout(t *testing.T) *rollout {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	store := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
-	return &rollout{&Cluster{cfg: Config{Clock: clock}, stores: stores{replicaSets: store}}, t, clock, store}
+	return &rollout{&Cluster{cfg: Config{Clock: clock}, stores: stores{replicaSets: store, pods: toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)}}, t, clock, store}
 }
 
 // replicaSet writes a ReplicaSet that wants ten pods and has some. Its controller has come to it
@@ -42,9 +43,19 @@ func (r *rollout) replicaSet(name string, age time.Duration, pods int32) {
 	}
 }
 
+// pod creates the first pod of a ReplicaSet.
+func (r *rollout) pod(owner string) {
+	r.t.Helper()
+	yes := true
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: owner, OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: &yes}}}}
+	if err := r.stores.pods.Add(p); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
 func (r *rollout) wants(reason string, want int) {
 	r.t.Helper()
-	if all, _ := r.Starting(nil); all != want {
+	if all, _ := r.Starting(); all != want {
 		r.t.Errorf("%s: %d pods are to come, want %d", reason, all, want)
 	}
 }
@@ -71,9 +82,27 @@ func TestStartingOneByOne(t *testing.T) {
 		r.wants("another begins", 20)
 		r.clock.Step(95 * time.Second)
 		r.replicaSet("other", 0, 10)
-		r.Starting(nil)
+		r.Starting()
 	}
 	r.wants("nobody has come to it for ten minutes, although others have begun", 0)
+}
+
+// TestBegunByPods: an owner has begun with its first pod, though its status counts it minutes
+// later: others are waited for from then on.
+func TestBegunByPods(t *testing.T) {
+	r := newRollout(t)
+	for _, name := range []string{"a", "b", "c"} {
+		r.replicaSet(name, 0, 0)
+	}
+	r.wants("three are to begin", 30)
+	r.clock.Step(100 * time.Second)
+	r.pod("a")
+	r.wants("two are left", 20)
+	r.clock.Step(100 * time.Second)
+	r.wants("a has begun 100 s ago, whatever its status says", 20)
+	r.pod("b")
+	r.clock.Step(100 * time.Second)
+	r.wants("b has begun 100 s ago", 10)
 }
 
 // TestUndecided: a workload is new until a decision is made about its pods, however long its
@@ -102,19 +131,19 @@ func TestUndecided(t *testing.T) {
 	r.replicaSet("quick", 2*time.Second, 10)
 	r.replicaSet("late", 4*time.Minute, 0)
 	r.replicaSet("later", 4*time.Minute, 0)
-	r.Starting(nil)
+	r.Starting()
 	is("the controller was quicker than anybody could look, or has not come yet", "late", "later", "quick")
 	r.clock.Step(time.Minute)
 	r.replicaSet("late", 5*time.Minute, 10)
-	r.Starting(nil)
+	r.Starting()
 	r.newcomers.decided(set("quick", "late"), set("quick", "late"))
 	is("their pods wait", "late", "later", "quick")
 	r.newcomers.decided(set("quick", "late"), set("quick"))
 	is("one of them has been decided about", "later", "quick")
 	r.newcomers.decided(set("later"), nil)
-	r.Starting(nil)
+	r.Starting()
 	is("another one has, and its controller goes on to create its pods", "quick")
 	r.clock.Step(newMost)
-	r.Starting(nil)
+	r.Starting()
 	is("no pod of it was ever seen")
 }

@@ -84,7 +84,6 @@ func (c *Cluster) Snapshot(ctx context.Context, rollout lower.Rollout) (*View, e
 		LetIn:           c.cfg.Places.Of,
 		Announces: func(owners, began, held map[types.UID]bool) {
 			c.creating.Store(&owners)
-			c.held = held
 			c.newcomers.decided(began, held)
 		},
 		Rollout:  rollout,

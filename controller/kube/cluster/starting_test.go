@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -18,7 +19,8 @@ import (
 func TestStarting(t *testing.T) {
 	now := clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	store := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
-	c := &Cluster{cfg: Config{Clock: now}, stores: stores{replicaSets: store}}
+	pods := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
+	c := &Cluster{cfg: Config{Clock: now}, stores: stores{replicaSets: store, pods: pods}}
 	owner := func(name string, wants, has int32) {
 		rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: appsv1.ReplicaSetSpec{Replicas: &wants}}
 		rs.Status.Replicas = has
@@ -26,26 +28,33 @@ func TestStarting(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	pod := func(name, owner string) *corev1.Pod {
+		yes := true
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: &yes}}}}
+	}
+	add := func(p *corev1.Pod) {
+		if err := pods.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, step := range []struct {
 		reason string
 		do     func()
-		came   map[types.UID]bool
 		want   int
 	}{
-		{"nobody wants pods", func() { owner("old", 0, 0) }, nil, 0},
-		{"it has its pods", func() { owner("settled", 3, 3) }, nil, 0},
-		{"it has none", func() { owner("web", 3, 0) }, nil, 3},
-		{"its first pod has come in this batch", func() {}, map[types.UID]bool{"web": true}, 0},
-		{"its pods were in the last snapshot", func() { c.creating.Store(&map[types.UID]bool{"web": true}) }, nil, 0},
-		{"its pods wait for others'", func() { c.creating.Store(&map[types.UID]bool{}); c.held = map[types.UID]bool{"web": true} }, nil, 0},
-		{"it is not known any more", func() { c.held = nil }, nil, 3},
-		{"it has created none for too long", func() { now.Step(startingFor) }, nil, 0},
-		{"another one begins", func() { owner("shop", 1, 0) }, nil, 1},
-		{"they have pods", func() { owner("shop", 1, 1); owner("web", 3, 3) }, nil, 0},
-		{"it begins anew", func() { owner("web", 3, 0) }, nil, 3},
+		{"nobody wants pods", func() { owner("old", 0, 0) }, 0},
+		{"it has its pods", func() { owner("settled", 3, 3) }, 0},
+		{"it has none", func() { owner("web", 3, 0) }, 3},
+		{"a pod of another owner has come", func() { add(pod("other", "old")) }, 3},
+		{"its first pod has come, and its status does not say so yet", func() { add(pod("web-0", "web")) }, 0},
+		{"the pod is gone", func() { _ = pods.Delete(pod("web-0", "web")) }, 3},
+		{"it has created none for too long", func() { now.Step(startingFor) }, 0},
+		{"another one begins", func() { owner("shop", 1, 0) }, 1},
+		{"they have pods", func() { owner("shop", 1, 1); owner("web", 3, 3) }, 0},
+		{"it begins anew", func() { owner("web", 3, 0) }, 3},
 	} {
 		step.do()
-		if all, begin := c.Starting(step.came); all != step.want || begin != step.want {
+		if all, begin := c.Starting(); all != step.want || begin != step.want {
 			t.Errorf("%s: %d pods, %d of new workloads, want %d", step.reason, all, begin, step.want)
 		}
 	}
@@ -54,7 +63,7 @@ func TestStarting(t *testing.T) {
 // TestStartingWorkloads: pods of Jobs and of updates are to come as well, and begin no workload.
 func TestStartingWorkloads(t *testing.T) {
 	jobs, sets := toolscache.NewStore(toolscache.MetaNamespaceKeyFunc), toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)
-	c := &Cluster{cfg: Config{Clock: clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))}, stores: stores{jobs: jobs, replicaSets: sets}}
+	c := &Cluster{cfg: Config{Clock: clocktesting.NewFakeClock(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))}, stores: stores{jobs: jobs, replicaSets: sets, pods: toolscache.NewStore(toolscache.MetaNamespaceKeyFunc)}}
 	five, three := int32(5), int32(3)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}, Spec: batchv1.JobSpec{Parallelism: &five, Completions: &five}}
 	rs := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}, Spec: appsv1.ReplicaSetSpec{Replicas: &three}}
@@ -63,7 +72,7 @@ func TestStartingWorkloads(t *testing.T) {
 	if err := errors.Join(jobs.Add(job), sets.Add(rs), sets.Add(update)); err != nil {
 		t.Fatal(err)
 	}
-	if all, begin := c.Starting(nil); all != 11 || begin != 3 {
+	if all, begin := c.Starting(); all != 11 || begin != 3 {
 		t.Errorf("%d pods are to come, %d of new workloads, want 11 and 3", all, begin)
 	}
 }

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -50,25 +49,22 @@ func (b *batches) left(now time.Time) time.Duration {
 }
 
 // hold keeps a batch that has ended open for a moment if owners have still to create their
-// first pod: starting returns how many pods these want. It is given the owners whose pods have
-// come in this batch. hold returns for how long, 0 when the batch is over.
-func (b *batches) hold(now time.Time, starting func(came map[types.UID]bool) int) time.Duration {
+// first pod: starting returns how many pods these want. hold returns for how long, 0 when the
+// batch is over.
+func (b *batches) hold(now time.Time, starting func() int) time.Duration {
 	b.mu.Lock()
-	left, came := b.window.Hold(now), maps.Clone(b.owners)
+	left := b.window.Hold(now)
 	b.mu.Unlock() // watches go on while all owners are looked at
-	if left == 0 || starting(came) == 0 {
+	if left == 0 || starting() == 0 {
 		return 0
 	}
 	return left
 }
 
-// close ends the batch. It returns how many pods are wanted by owners that have still to
-// create their first one.
-func (b *batches) close(starting func(came map[types.UID]bool) int) int {
+// close ends the batch.
+func (b *batches) close() {
 	b.mu.Lock()
-	came := b.owners
+	defer b.mu.Unlock()
 	b.window.Close()
 	b.owners = nil
-	b.mu.Unlock()
-	return starting(came)
 }

@@ -1,7 +1,6 @@
 package decision
 
 import (
-	"maps"
 	"testing"
 	"time"
 
@@ -47,7 +46,7 @@ func TestBatchesOfOwners(t *testing.T) {
 			if got := b.left(start); got.Round(ms) != tc.want {
 				t.Errorf("%s: the batch ends after %s, want %s", tc.reason, got, tc.want)
 			}
-			b.close(nobody)
+			b.close()
 			if b.arrive(start.Add(5*time.Second), "a", false); b.left(start.Add(5*time.Second)) != batch.Floor {
 				t.Errorf("%s: the next batch remembers the owner", tc.reason)
 			}
@@ -62,53 +61,23 @@ func TestBatchesHold(t *testing.T) {
 	b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
 	b.arrive(start, "a", false)
 	over := start.Add(batch.Floor)
-	unknown := func(came map[types.UID]bool) int {
-		if len(came) == 1 && came["a"] {
-			return 0
-		}
-		return 3
+	if got := b.hold(over, func() int { return 0 }); got != 0 {
+		t.Errorf("held for %s, and nobody is about to create pods", got)
 	}
-	if got := b.hold(over, unknown); got != 0 {
-		t.Errorf("held for %s, and nobody but those that came is known", got)
-	}
-	if got := b.hold(over, three); got != batch.Floor {
+	if got := b.hold(over, func() int { return 3 }); got != batch.Floor {
 		t.Errorf("held for %s, want %s", got, batch.Floor)
 	}
 }
 
-func nobody(map[types.UID]bool) int { return 0 }
-func three(map[types.UID]bool) int  { return 3 }
-
-// TestBatchesClose: with the end of a batch it is known how many pods are to follow, and its owners
-// are forgotten.
+// TestBatchesClose: nothing is left of a batch that has ended.
 func TestBatchesClose(t *testing.T) {
 	start := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
-	for name, tc := range map[string]struct {
-		reason   string
-		arrivals []arrival
-		came     map[types.UID]bool
-	}{
-		"pods":   {"those that came are known", []arrival{{0, "a", false}, {9500 * ms, "b", false}}, map[types.UID]bool{"a": true, "b": true}},
-		"no pod": {"something else has asked for a decision", nil, nil},
-	} {
-		b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
-		for _, a := range tc.arrivals {
-			b.arrive(start.Add(a.at), a.owner, a.planned)
-		}
-		b.change(start.Add(10 * time.Second))
-		for _, want := range []map[types.UID]bool{tc.came, nil} {
-			got := b.close(func(came map[types.UID]bool) int {
-				if !maps.Equal(came, want) {
-					t.Errorf("%s: pods of %v have come, want %v: %s", name, came, want, tc.reason)
-				}
-				return 3
-			})
-			if got != 3 {
-				t.Errorf("%s: %d pods follow, want 3", name, got)
-			}
-		}
-		if got := b.left(start.Add(10 * time.Second)); got != 0 {
-			t.Errorf("%s: the batch is open for %s after its end", name, got)
-		}
+	b := batches{window: batch.Window{Idle: time.Second, Max: 10 * time.Second}}
+	b.arrive(start, "a", false)
+	b.arrive(start.Add(9500*ms), "b", false)
+	b.change(start.Add(10 * time.Second))
+	b.close()
+	if got := b.left(start.Add(10 * time.Second)); got != 0 || b.owners != nil {
+		t.Errorf("the batch is open for %s after its end, with %v", got, b.owners)
 	}
 }

@@ -83,7 +83,7 @@ type Loop struct {
 
 	wake    chan struct{}
 	batches batches
-	// beginning is how many pods follow those of the last batch ([lower.Rollout]).
+	// beginning is how many pods of new workloads follow those of the last batch ([lower.Rollout]).
 	beginning int
 	// caps are the last caps that the policies returned, by scope and policy.
 	caps   map[string]map[string]policy.Cap
@@ -194,12 +194,15 @@ func (l *Loop) Busy() time.Duration { return l.progress.busy(l.Clock.Now()) }
 // wait sleeps until the loop is woken or due has passed. When it was woken, it then waits
 // until the batch ends. It returns false when the context has ended.
 func (l *Loop) wait(ctx context.Context, due time.Duration) bool {
-	defer func() { l.beginning = l.batches.close(following(&l.Config)) }()
+	defer func() {
+		l.batches.close()
+		l.beginning = l.following()
+	}()
 	woken, alive := l.sleep(ctx, due)
 	for woken && alive {
 		left := l.batches.left(l.Clock.Now())
 		if left == 0 {
-			left = l.batches.hold(l.Clock.Now(), starting(l.Cluster.Starting).all)
+			left = l.batches.hold(l.Clock.Now(), l.starting)
 		}
 		if left == 0 {
 			return true
@@ -250,7 +253,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Missing: l.Policies.Missing(), Suspended: l.Policies.Suspended(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
 		Disrupt: !now.Before(l.holds.disruption.until),
 	}
-	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now, searchInterval(&view.Snapshot))
+	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now, searchInterval(l.beginning))
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
 	behind := false
 	if l.Observed == nil {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/types"
 
 	"spokeshave.dev/controller/core/crash"
 	"spokeshave.dev/controller/core/model"
@@ -14,36 +13,28 @@ import (
 	"spokeshave.dev/controller/kube/lower"
 )
 
-// starting are the pods to come of owners that have yet to begin ([cluster.Cluster.Starting]).
-type starting func(came map[types.UID]bool) (all, begin int)
-
-// all counts all of them.
-func (s starting) all(came map[types.UID]bool) int {
-	all, _ := s(came)
+// starting counts the pods to come of owners that have yet to begin ([cluster.Cluster.Starting]).
+func (c *Config) starting() int {
+	all, _ := c.Cluster.Starting()
 	return all
 }
 
-// begin counts those of new workloads. Nobody waits for the others any longer than a batch:
-// nodes of Jobs are gone before a better plan has paid for the wait, and an update is not made
-// slower.
-func (s starting) begin(came map[types.UID]bool) int {
-	_, begin := s(came)
-	return begin
-}
-
-// following counts the pods for which those of new workloads may wait: none where nothing waits.
-func following(c *Config) func(came map[types.UID]bool) int {
+// following counts those of new workloads, for which pods of others may wait: none where nothing
+// waits. Nobody waits for the rest of them any longer than a batch: nodes of Jobs are gone before a
+// better plan has paid for the wait, and an update is not made slower.
+func (c *Config) following() int {
 	if c.Rollout <= 0 {
-		return func(map[types.UID]bool) int { return 0 }
+		return 0
 	}
-	return starting(c.Cluster.Starting).begin
+	_, begin := c.Cluster.Starting()
+	return begin
 }
 
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
 // that have yet to begin, as far as that gains anything ([rollout.Gains]).
 func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
 	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
-	if err != nil || !view.Snapshot.AwaitsRollout() || gains(ctx, &view.Snapshot) {
+	if err != nil || !waitsForRollout(&view.Snapshot) || gains(ctx, &view.Snapshot) {
 		return view, err
 	}
 	return l.Cluster.Snapshot(ctx, lower.Rollout{})
@@ -62,11 +53,20 @@ func gains(ctx context.Context, s *model.Snapshot) (gains bool) {
 	return gains
 }
 
+func waitsForRollout(s *model.Snapshot) bool {
+	for i := range s.Pods {
+		if held := s.Pods[i].Held; held != nil && held.Code == model.WaitsForRollout {
+			return true
+		}
+	}
+	return false
+}
+
 // rolloutWait returns after how long to decide again while pods wait for those of other new
 // workloads: the wait may be over at any time ([lower.Rollout]). Without such pods it returns
 // the usual time.
 func (l *Loop) rolloutWait(s *model.Snapshot) time.Duration {
-	if s.AwaitsRollout() {
+	if waitsForRollout(s) {
 		return l.Idle
 	}
 	return l.Every

@@ -5,15 +5,14 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
-	"spokeshave.dev/controller/core/model"
 )
 
 const (
 	// searchEvery is how often the whole cluster is searched, as in Karpenter.
 	searchEvery = 10 * time.Second
-	// rolloutSearchEvery is how often while pods wait for a rollout: the plan for them has a use
-	// for room that a search would remove, and pods that come while others are moved are planned
-	// around both. Rollouts that follow each other without end do not keep the cluster from getting cheaper.
+	// rolloutSearchEvery is how often during a rollout: the plans for the pods that come have a use
+	// for room that a search would remove. Rollouts that follow each other without end do not keep
+	// the cluster from getting cheaper.
 	rolloutSearchEvery = 5 * time.Minute
 	// searchShare bounds the time spent searching, in which pods that come have to
 	// wait: a decision that took t is followed by no search for searchShare × t.
@@ -35,9 +34,10 @@ type searchSchedule struct {
 	short []string
 }
 
-// searchInterval is how often the cluster is searched that the snapshot shows.
-func searchInterval(s *model.Snapshot) time.Duration {
-	if s.AwaitsRollout() {
+// searchInterval is how often the cluster is searched while so many pods of new workloads are
+// yet to begin ([Loop.beginning]).
+func searchInterval(beginning int) time.Duration {
+	if beginning > 0 {
 		return rolloutSearchEvery
 	}
 	return searchEvery

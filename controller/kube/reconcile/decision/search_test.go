@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
-	"spokeshave.dev/controller/core/model"
 )
 
 // TestSearchSchedule: a search is made at once when a cap begins to keep pods waiting,
@@ -116,23 +115,21 @@ func TestPostponed(t *testing.T) {
 }
 
 // TestSearchesDuringRollouts: nodes are not consolidated between two parts of a rollout, which
-// has pods made again that have only just come; without end it does not keep searches away,
+// has pods made again that have only just come. Without end it does not keep searches away,
 // and a cap that keeps pods waiting is looked after as ever.
 func TestSearchesDuringRollouts(t *testing.T) {
 	last := time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC)
-	waits := &model.Snapshot{Pods: []model.Pod{{}, {Held: &model.Reason{Code: model.WaitsForRollout}}}}
 	for name, tc := range map[string]struct {
-		reason   string
-		snapshot *model.Snapshot
-		after    time.Duration
-		early    bool
-		want     bool
+		reason    string
+		beginning int
+		after     time.Duration
+		early     bool
+		want      bool
 	}{
-		"none":       {reason: "no pod waits", snapshot: &model.Snapshot{Pods: []model.Pod{{}}}, after: searchEvery, want: true},
-		"other hold": {reason: "the pod waits for something else", snapshot: &model.Snapshot{Pods: []model.Pod{{Held: &model.Reason{Code: model.HeldBack}}}}, after: searchEvery, want: true},
-		"goes on":    {reason: "a plan for the pods that wait comes first", snapshot: waits, after: rolloutSearchEvery - time.Second},
-		"endless":    {reason: "one rollout follows the other", snapshot: waits, after: rolloutSearchEvery, want: true},
-		"short":      {reason: "a search may free money that pods wait for", snapshot: waits, after: time.Second, early: true, want: true},
+		"none":    {reason: "nothing begins", after: searchEvery, want: true},
+		"goes on": {reason: "pods are yet to come", beginning: 20, after: rolloutSearchEvery - time.Second},
+		"endless": {reason: "one rollout follows the other", beginning: 20, after: rolloutSearchEvery, want: true},
+		"short":   {reason: "a search may free money that pods wait for", beginning: 20, after: time.Second, early: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := searchSchedule{last: last}
@@ -140,7 +137,7 @@ func TestSearchesDuringRollouts(t *testing.T) {
 			if tc.early {
 				s.early = now
 			}
-			if got := s.due(now, searchInterval(tc.snapshot)); got != tc.want {
+			if got := s.due(now, searchInterval(tc.beginning)); got != tc.want {
 				t.Errorf("%s: a search is due: %v, want %v", tc.reason, got, tc.want)
 			}
 		})

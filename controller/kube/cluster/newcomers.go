@@ -43,7 +43,8 @@ type newcomers struct {
 type beginner struct {
 	// seen is when it was last seen to be new in this sense.
 	seen time.Time
-	// decided is set when a snapshot has had a pod of it that waited for no other owner's.
+	// decided is set when a snapshot has had a pod of it that was not bound and waited for no other
+	// owner's.
 	decided bool
 }
 
@@ -164,8 +165,8 @@ func (n *newcomers) undecided() map[types.UID]bool {
 	return out
 }
 
-// decided records that a snapshot has had pods of the owners, and that those of held wait for
-// others.
+// decided records that a snapshot has had pods of the owners that were not bound, and that those of held
+// wait for others.
 func (n *newcomers) decided(owners, held map[types.UID]bool) {
 	for uid := range owners {
 		if b, known := n.beginners[uid]; known && !held[uid] {

@@ -65,7 +65,7 @@ type Inputs struct {
 	Withdraw func(claim, owner string, places int)
 	// Announces, when set, is called with the UIDs of the owners that are creating pods: the
 	// snapshot has all pods that they will have. began are those of Rollout.New of which it has
-	// pods, and those of the held ones wait (Rollout).
+	// pods that are not bound, and those of the held ones wait (Rollout).
 	Announces func(owners, began, held map[types.UID]bool)
 
 	// Rollout says for which further pods those of new workloads wait.

@@ -64,7 +64,8 @@ type rollout struct {
 	pods   []int32
 	owners map[types.UID]bool
 	first  time.Time
-	// began are the owners of Rollout.New of which the snapshot has pods.
+	// began are the owners of Rollout.New of which the snapshot has pods that the scheduler has not
+	// bound: it has bound others where it found room, and nothing was decided about them.
 	began map[types.UID]bool
 }
 
@@ -100,7 +101,7 @@ func (in *Inputs) createdSince(at time.Time) bool {
 // another of the owner for one that is announced; node is where it has a place, -1 for
 // nowhere.
 func (r *rollout) see(index int, owner types.UID, like *corev1.Pod, node int32) {
-	if r.in.Rollout.New[owner] {
+	if r.in.Rollout.New[owner] && like.Spec.NodeName == "" {
 		r.began[owner] = true
 	}
 	if node >= 0 || !r.young[owner] || like.Spec.Priority != nil && *like.Spec.Priority > userPriority {

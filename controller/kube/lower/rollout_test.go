@@ -54,6 +54,7 @@ func TestRollout(t *testing.T) {
 		"late":         {"the workload has been there for longer, and its controller has come to it now", replicaSet(4, old(4*time.Minute)), waits(5), 100, 4, true},
 		"late, over":   {"its first pod has waited for a minute", replicaSet(4, old(4*time.Minute)), waits(60), 100, 0, true},
 		"late update":  {"a Deployment's second ReplicaSet", replicaSet(4, old(4*time.Minute), revision("2")), waits(5), 100, 0, true},
+		"late, room":   {"the scheduler has found room for its first pod: nothing is decided about its pods yet", replicaSet(4, old(4*time.Minute)), waits(5, bound), 100, 0, true},
 		"update":       {"a Deployment's second ReplicaSet", replicaSet(4, old(20*time.Second), revision("2")), waits(5), 100, 0, false},
 		"Deployment":   {"its first one", replicaSet(4, old(20*time.Second), revision("1")), waits(5), 100, 4, false},
 		"Job":          {"a Job ends before a better plan has paid for the wait", job(2, needing(2)), []*corev1.Pod{ownedPod("Job", 0, 1)}, 100, 0, false},
@@ -95,8 +96,8 @@ func TestRollout(t *testing.T) {
 			if held != tc.held {
 				t.Errorf("%s: %d of %d pods wait, want %d", tc.reason, held, len(s.Pods), tc.held)
 			}
-			if len(seen) > 1 || (len(seen) == 1) != tc.fresh {
-				t.Errorf("pods of the new owners %v were seen", seen)
+			if len(seen) > 1 || (len(seen) == 1) != (tc.fresh && tc.pods[0].Spec.NodeName == "") {
+				t.Errorf("%s: pods of the new owners %v are decided about", tc.reason, seen)
 			}
 			if held > 0 && (len(expected) > 0 || len(waiting) != 1) {
 				t.Errorf("%v count as announced and %v as held, want one that is held: the next of its pods opens a batch", expected, waiting)

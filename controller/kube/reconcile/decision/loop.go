@@ -253,7 +253,7 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		Missing: l.Policies.Missing(), Suspended: l.Policies.Suspended(), LastCaps: l.caps, Explain: true, Elapsed: func() time.Duration { return l.Clock.Since(start) },
 		Disrupt: !now.Before(l.holds.disruption.until),
 	}
-	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now, searchInterval(l.beginning))
+	opts.Search = l.holds.searchIn(now) == 0 && l.search.due(now, searchInterval(l.beginning, &view.Snapshot))
 	policies, contents := l.Policies.Policies(), l.Policies.Contents()
 	behind := false
 	if l.Observed == nil {

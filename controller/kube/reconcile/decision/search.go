@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 )
 
 const (
@@ -35,9 +36,10 @@ type searchSchedule struct {
 }
 
 // searchInterval is how often the cluster is searched while so many pods of new workloads are
-// yet to begin ([Loop.beginning]).
-func searchInterval(beginning int) time.Duration {
-	if beginning > 0 {
+// yet to begin ([Loop.beginning]) and the snapshot has announced pods. Those of Jobs do not count:
+// some clusters always have them.
+func searchInterval(beginning int, s *model.Snapshot) time.Duration {
+	if beginning > 0 || slices.ContainsFunc(s.Pods, func(p model.Pod) bool { return p.Announced != "" && !p.Job }) {
 		return rolloutSearchEvery
 	}
 	return searchEvery

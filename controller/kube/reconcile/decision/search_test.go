@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 )
 
 // TestSearchSchedule: a search is made at once when a cap begins to keep pods waiting,
@@ -122,14 +123,17 @@ func TestSearchesDuringRollouts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason    string
 		beginning int
+		pod       model.Pod
 		after     time.Duration
 		early     bool
 		want      bool
 	}{
-		"none":    {reason: "nothing begins", after: searchEvery, want: true},
-		"goes on": {reason: "pods are yet to come", beginning: 20, after: rolloutSearchEvery - time.Second},
-		"endless": {reason: "one rollout follows the other", beginning: 20, after: rolloutSearchEvery, want: true},
-		"short":   {reason: "a search may free money that pods wait for", beginning: 20, after: time.Second, early: true, want: true},
+		"none":      {reason: "nothing begins", after: searchEvery, want: true},
+		"goes on":   {reason: "pods are yet to come", beginning: 20, after: rolloutSearchEvery - time.Second},
+		"announced": {reason: "all have begun, and pods are yet to come", pod: model.Pod{Announced: "ReplicaSet/shop/web"}, after: rolloutSearchEvery - time.Second},
+		"Jobs":      {reason: "there are always Jobs", pod: model.Pod{Announced: "Job/shop/sum", Job: true}, after: searchEvery, want: true},
+		"endless":   {reason: "one rollout follows the other", beginning: 20, after: rolloutSearchEvery, want: true},
+		"short":     {reason: "a search may free money that pods wait for", beginning: 20, after: time.Second, early: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := searchSchedule{last: last}
@@ -137,7 +141,7 @@ func TestSearchesDuringRollouts(t *testing.T) {
 			if tc.early {
 				s.early = now
 			}
-			if got := s.due(now, searchInterval(tc.beginning)); got != tc.want {
+			if got := s.due(now, searchInterval(tc.beginning, &model.Snapshot{Pods: []model.Pod{{}, tc.pod}})); got != tc.want {
 				t.Errorf("%s: a search is due: %v, want %v", tc.reason, got, tc.want)
 			}
 		})

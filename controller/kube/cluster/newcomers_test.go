@@ -43,14 +43,10 @@ func (r *rollout) replicaSet(name string, age time.Duration, pods int32) {
 	}
 }
 
-// pod creates the first pod of a ReplicaSet.
-func (r *rollout) pod(owner string) {
-	r.t.Helper()
+// podOf returns a pod that an owner controls.
+func podOf(owner string) *corev1.Pod {
 	yes := true
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: owner, OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: &yes}}}}
-	if err := r.stores.pods.Add(p); err != nil {
-		r.t.Fatal(err)
-	}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: owner + "-0", OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: &yes}}}}
 }
 
 func (r *rollout) wants(reason string, want int) {
@@ -60,49 +56,51 @@ func (r *rollout) wants(reason string, want int) {
 	}
 }
 
-// TestStartingOneByOne: an owner to which its controller has not come is waited for while the
-// controller comes to others, and for ten minutes at most.
+// TestStartingOneByOne: an owner to which its controller has not come is waited for while others
+// begin: with their first pod, or with the status that counts it, which may be written minutes later.
 func TestStartingOneByOne(t *testing.T) {
-	r := newRollout(t)
-	for _, name := range []string{"a", "b", "c"} {
-		r.replicaSet(name, 0, 0)
+	for name, begins := range map[string]func(r *rollout, owner string) error{
+		"status": func(r *rollout, owner string) error { r.replicaSet(owner, 0, 10); return nil },
+		"pod":    func(r *rollout, owner string) error { return r.stores.pods.Add(podOf(owner)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRollout(t)
+			begin := func(owner string) {
+				t.Helper()
+				if err := begins(r, owner); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, owner := range []string{"a", "b", "c"} {
+				r.replicaSet(owner, 0, 0)
+			}
+			r.wants("three are to begin", 30)
+			r.clock.Step(100 * time.Second)
+			begin("a")
+			r.wants("two are left", 20)
+			r.clock.Step(100 * time.Second)
+			r.wants("another one began 100 s ago", 20)
+			r.clock.Step(20 * time.Second)
+			r.wants("nothing has happened for two minutes", 0)
+			begin("b")
+			r.wants("the controller goes on", 10)
+		})
 	}
-	r.wants("three are to begin", 30)
-	r.clock.Step(100 * time.Second)
-	r.replicaSet("a", 0, 10)
-	r.wants("two are left", 20)
-	r.clock.Step(100 * time.Second)
-	r.wants("the controller came to another one 100 s ago", 20)
-	r.clock.Step(20 * time.Second)
-	r.wants("nothing has happened for two minutes", 0)
-	r.replicaSet("b", 0, 10)
-	r.wants("the controller goes on", 10)
-	for range 4 {
+}
+
+// TestStartingMost: an owner that never begins is waited for ten minutes at most.
+func TestStartingMost(t *testing.T) {
+	r := newRollout(t)
+	r.replicaSet("stuck", 0, 0)
+	for range 6 {
 		r.replicaSet("other", 0, 0)
 		r.wants("another begins", 20)
 		r.clock.Step(95 * time.Second)
 		r.replicaSet("other", 0, 10)
-		r.Starting()
+		r.wants("the stuck one may follow", 10)
 	}
-	r.wants("nobody has come to it for ten minutes, although others have begun", 0)
-}
-
-// TestBegunByPods: an owner has begun with its first pod, though its status counts it minutes
-// later: others are waited for from then on.
-func TestBegunByPods(t *testing.T) {
-	r := newRollout(t)
-	for _, name := range []string{"a", "b", "c"} {
-		r.replicaSet(name, 0, 0)
-	}
-	r.wants("three are to begin", 30)
-	r.clock.Step(100 * time.Second)
-	r.pod("a")
-	r.wants("two are left", 20)
-	r.clock.Step(100 * time.Second)
-	r.wants("a has begun 100 s ago, whatever its status says", 20)
-	r.pod("b")
-	r.clock.Step(100 * time.Second)
-	r.wants("b has begun 100 s ago", 10)
+	r.clock.Step(30 * time.Second)
+	r.wants("it has not begun for ten minutes, although others have", 0)
 }
 
 // TestUndecided: a workload is new until a decision is made about its pods, however long its

@@ -7,7 +7,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -28,12 +27,13 @@ func TestStarting(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	pod := func(name, owner string) *corev1.Pod {
-		yes := true
-		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{UID: types.UID(owner), Controller: &yes}}}}
+	add := func(owner string) {
+		if err := pods.Add(podOf(owner)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	add := func(p *corev1.Pod) {
-		if err := pods.Add(p); err != nil {
+	remove := func(owner string) {
+		if err := pods.Delete(podOf(owner)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -45,9 +45,9 @@ func TestStarting(t *testing.T) {
 		{"nobody wants pods", func() { owner("old", 0, 0) }, 0},
 		{"it has its pods", func() { owner("settled", 3, 3) }, 0},
 		{"it has none", func() { owner("web", 3, 0) }, 3},
-		{"a pod of another owner has come", func() { add(pod("other", "old")) }, 3},
-		{"its first pod has come, and its status does not say so yet", func() { add(pod("web-0", "web")) }, 0},
-		{"the pod is gone", func() { _ = pods.Delete(pod("web-0", "web")) }, 3},
+		{"a pod of another owner has come", func() { add("old") }, 3},
+		{"its first pod has come, and its status does not say so yet", func() { add("web") }, 0},
+		{"the pod is gone", func() { remove("web") }, 3},
 		{"it has created none for too long", func() { now.Step(startingFor) }, 0},
 		{"another one begins", func() { owner("shop", 1, 0) }, 1},
 		{"they have pods", func() { owner("shop", 1, 1); owner("web", 3, 3) }, 0},

@@ -19,9 +19,10 @@ func (c *Config) starting() int {
 	return all
 }
 
-// following counts those of new workloads, for which pods of others may wait: none where nothing
-// waits. Nobody waits for the rest of them any longer than a batch: nodes of Jobs are gone before a
-// better plan has paid for the wait, and an update is not made slower.
+// following counts those of new workloads: pods of other new workloads wait for them. It is 0 where
+// [Config.Rollout] lets nothing wait. Pods of Jobs and of updates are waited for no longer than a
+// batch: nodes of Jobs are gone before a better plan has paid for the wait, and an update is not made
+// slower.
 func (c *Config) following() int {
 	if c.Rollout <= 0 {
 		return 0

@@ -11,9 +11,9 @@ import (
 const (
 	// searchEvery is how often the whole cluster is searched, as in Karpenter.
 	searchEvery = 10 * time.Second
-	// rolloutSearchEvery is how often during a rollout: the plans for the pods that come have a use
-	// for room that a search would remove. Rollouts that follow each other without end do not keep
-	// the cluster from getting cheaper.
+	// rolloutSearchEvery is how often during a rollout: pods that are yet to come can use free
+	// capacity that a search would remove. It is finite, so that rollouts that follow each other
+	// without end only slow consolidation down.
 	rolloutSearchEvery = 5 * time.Minute
 	// searchShare bounds the time spent searching, in which pods that come have to
 	// wait: a decision that took t is followed by no search for searchShare × t.
@@ -35,19 +35,24 @@ type searchSchedule struct {
 	short []string
 }
 
-// searchInterval is how often the cluster is searched while so many pods of new workloads are
-// yet to begin ([Loop.beginning]) and the snapshot has announced pods. Those of Jobs do not count:
-// some clusters always have them.
+// searchInterval is how often the cluster is searched: less often during a rollout, which goes on
+// while beginning, the number of pods of new workloads that are yet to begin, is positive or the
+// snapshot has announced pods. Those of Jobs do not count, as some clusters always have them.
 func searchInterval(beginning int, s *model.Snapshot) time.Duration {
-	if beginning > 0 || slices.ContainsFunc(s.Pods, func(p model.Pod) bool { return p.Announced != "" && !p.Job }) {
+	if beginning > 0 {
 		return rolloutSearchEvery
+	}
+	for i := range s.Pods {
+		if s.Pods[i].Announced != "" && !s.Pods[i].Job {
+			return rolloutSearchEvery
+		}
 	}
 	return searchEvery
 }
 
-// due reports whether a decision made now is to search, as far as searches are made every so
-// often. If so, it starts the interval again; [searchSchedule.record] undoes that for a search
-// that was not made.
+// due reports whether a decision made now is to search: every has passed since the last search,
+// or an early one is due. If so, it starts the interval again; [searchSchedule.record] undoes that
+// for a search that was not made.
 func (s *searchSchedule) due(now time.Time, every time.Duration) bool {
 	if !s.early.IsZero() && !now.Before(s.early) {
 		every = 0

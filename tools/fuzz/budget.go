@@ -115,6 +115,7 @@ func (b *builder) run(ctx context.Context, t target, during time.Duration) (effo
 	if s := cmd.ProcessState; s != nil { // it and its worker, for which it has waited
 		spent.cpu = s.UserTime() + s.SystemTime()
 	}
+	err = verdict(string(out), err)
 	if exit := new(exec.ExitError); errors.As(err, &exit) && exit.Exited() {
 		spent.findings = 1
 	}

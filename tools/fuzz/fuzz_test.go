@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,6 +80,32 @@ func TestFuzz(t *testing.T) {
 			err := fuzz(t.Context(), options{source: dir, each: 100 * time.Millisecond, only: tt.only})
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("%s: got %v, want %q", tt.reason, err, tt.want)
+			}
+		})
+	}
+}
+
+// TestVerdict: the end of a target's time is no failure, whatever Go calls it; all else is.
+func TestVerdict(t *testing.T) {
+	const progress = "fuzz: elapsed: 0s, execs: 1 (9/sec), new interesting: 0 (total: 1)\n"
+	exited := exec.CommandContext(t.Context(), "go", "no-such-command").Run()
+	tests := map[string]struct {
+		out  string
+		err  error
+		want bool
+	}{
+		"passed":         {progress + "PASS\n", nil, false},
+		"end of time":    {progress + "--- FAIL: FuzzHolds (0.11s)\n    context deadline exceeded\nFAIL\nexit status 1\n", exited, false},
+		"not started":    {progress + "--- FAIL: FuzzHolds (0.11s)\n    context deadline exceeded\nFAIL\n", errors.New("no such file"), true},
+		"an input":       {progress + "--- FAIL: FuzzHolds (0.11s)\n    --- FAIL: FuzzHolds (0.00s)\n        a_test.go:7: context deadline exceeded\nFAIL\n", exited, true},
+		"an input hangs": {progress + "--- FAIL: FuzzHolds (0.11s)\n    fuzzing process hung or terminated unexpectedly\nFAIL\n", exited, true},
+		"both":           {progress + "--- FAIL: FuzzHolds (0.11s)\n    context deadline exceeded\nFAIL\n--- FAIL: TestOther (0.00s)\nFAIL\n", exited, true},
+		"build":          {"a.go:1:1: expected 'package'\nFAIL example.com/m/a [setup failed]\n", exited, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := verdict(tt.out, tt.err); (got != nil) != tt.want {
+				t.Errorf("got %v, want an error: %v", got, tt.want)
 			}
 		})
 	}

@@ -31,7 +31,7 @@ const runningWithin = 20 * time.Minute
 
 // measure runs one scenario on a cluster of its own.
 func measure(ctx context.Context, log io.Writer, s scenario, side controller, o *options) (_ *figures, err error) {
-	stack, err := harness.Start(ctx, harness.Options{Log: log, BootDelay: o.boot / 2, Dir: o.dir, WorkloadQPS: o.workloadQPS, Values: o.values, Controller: side.path})
+	stack, err := harness.Start(ctx, harness.Options{Log: log, BootDelay: o.boot / 2, Dir: o.dir, WorkloadQPS: o.workloadQPS, Values: o.values, Controller: side.path, Chart: side.chart})
 	if err != nil {
 		return nil, err
 	}

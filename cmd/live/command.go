@@ -39,8 +39,8 @@ func command() *cobra.Command {
 		Long: `live starts a control plane, the EC2 simulator and the controller for each scenario, makes the burst
 through the real workload controllers, and prints: time until pods run, from node ready to pod bound,
 nodes and $/h against one plan of the same pods, what consolidation does afterwards, calls, memory and
-processor time. With --base, the controller of another commit is measured too, and both are printed
-side by side. Scenarios:
+processor time. With --base, the controller of another commit is measured too, installed by its own
+chart, and both are printed side by side. Scenarios:
 
 ` + describeAll(),
 		Example: `  go run ./cmd/live --scenario web --pods 1000 --boot 7s

@@ -13,8 +13,9 @@ import (
 // controller is a program to measure.
 type controller struct {
 	name string
-	// path is the program; empty for the one of the working tree, which is built anew.
-	path string
+	// path is the program, and chart the folder of its chart: an older program refuses flags that
+	// it does not know. Both are empty for those of the working tree, whose program is built anew.
+	path, chart string
 }
 
 // controllers returns the working tree's controller, after that of the base commit, if
@@ -47,7 +48,7 @@ func controllers(ctx context.Context, base string) (_ []controller, done func(),
 			return nil, nil, err
 		}
 	}
-	return []controller{{name: base, path: path}, tree}, done, nil
+	return []controller{{name: base, path: path, chart: filepath.Join(checkout, "charts", "spokeshave")}, tree}, done, nil
 }
 
 // execute runs a program in a folder, with its messages on standard error.

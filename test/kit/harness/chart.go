@@ -59,7 +59,7 @@ const Image = "registry.example/controller"
 // installChart runs helm install and waits until the chart's pods run.
 func (s *Stack) installChart(ctx context.Context) error {
 	args := []string{
-		"upgrade", "--install", release, filepath.Join(s.root, "charts", "spokeshave"),
+		"upgrade", "--install", release, s.opts.Chart,
 		"--namespace", Namespace, "--create-namespace", "--wait", "--timeout", "2m",
 		"--set", "controller.image.repository=" + Image,
 		"--set", "settings.clusterName=" + s.opts.Cluster,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -61,6 +62,9 @@ type Options struct {
 	// Controller is the controller's program; empty for the one of this source tree, which
 	// is built.
 	Controller string
+	// Chart is the folder of the chart, which has to fit the controller; empty for the one of
+	// this source tree.
+	Chart string
 	// Log is told what happens; nil means nobody.
 	Log io.Writer
 }
@@ -107,6 +111,9 @@ func Start(ctx context.Context, opts Options) (*Stack, error) {
 	root, err := source.Root()
 	if err != nil {
 		return nil, err
+	}
+	if opts.Chart == "" {
+		opts.Chart = filepath.Join(root, "charts", "spokeshave")
 	}
 	s := &Stack{opts: opts, root: root}
 	if err := s.start(ctx); err != nil {

@@ -31,8 +31,8 @@ func Node(node *corev1.Node, claim *karpv1.NodeClaim, now time.Time) model.Node 
 		if t := claim.Status.LastPodEventTime; t != nil {
 			out.LastPodEvent = t.UTC()
 		}
-		if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
-			out.LaunchedAt = launchedAt(claim, c.LastTransitionTime.UTC())
+		if isLaunched(claim) {
+			out.LaunchedAt = launchedAt(claim)
 		} else {
 			out.Reserved = reserved(claim)
 		}
@@ -120,11 +120,21 @@ func nodeTaints(node *corev1.Node) []model.Taint {
 	return out
 }
 
-// launchedAt returns when EC2 may have begun to bill the instance: when the launch
-// attempt that succeeded was written down, or recorded, the time in the status, if that
-// is earlier. The time in the status can be late when the controller was not running in
-// between.
-func launchedAt(claim *karpv1.NodeClaim, recorded time.Time) time.Time {
+// isLaunched reports whether a claim has an instance, as its lifecycle judges it: a provider
+// ID is enough, whatever the condition says, since others may write that.
+func isLaunched(claim *karpv1.NodeClaim) bool {
+	return claim.Status.ProviderID != "" || meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionLaunched)
+}
+
+// launchedAt returns when EC2 may have begun to bill the instance of a launched claim: when
+// the launch attempt that succeeded was written down, or recorded, the time in the status, if
+// that is earlier. The time in the status can be late when the controller was not running in
+// between. A condition that does not hold has no such time, and the claim's own stands for it.
+func launchedAt(claim *karpv1.NodeClaim) time.Time {
+	recorded := claim.CreationTimestamp.UTC()
+	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
+		recorded = c.LastTransitionTime.UTC()
+	}
 	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
 	if err != nil || at.After(recorded) {
 		return recorded

@@ -22,11 +22,11 @@ func (b *builder) setPrices(n *model.Node, claim *karpv1.NodeClaim, opts []model
 		n.Reserved, n.Extra = 0, 0
 		return
 	}
-	launched := meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionLaunched)
+	launched := isLaunched(claim)
 	if !launched {
 		b.reserve(n, claim, opts)
 	}
-	if n.InstanceType == "" && !launched && claim.Status.ProviderID == "" {
+	if n.InstanceType == "" && !launched {
 		return // the options differ, or it is not launched
 	}
 	if n.Price = b.known(n, claim, opts); n.Price > 0 || n.Reserved > 0 {

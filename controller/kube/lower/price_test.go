@@ -17,6 +17,7 @@ func TestPrice(t *testing.T) {
 		return instancetype.Catalog(instancetype.Of("m.1", nil, instancetype.OnDemand("a", price), instancetype.OnDemand("b", 2*price)))
 	}
 	launched := metav1.Condition{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}
+	denied := metav1.Condition{Type: karpv1.ConditionLaunched, Status: metav1.ConditionFalse, Reason: "Lie"}
 	ending := metav1.Condition{Type: karpv1.ConditionInstanceTerminating, Status: metav1.ConditionTrue}
 	deleted := metav1.NewTime(time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC))
 	for name, tc := range map[string]struct {
@@ -46,6 +47,10 @@ func TestPrice(t *testing.T) {
 		"falling": {
 			reason:   "what was reserved stays",
 			catalogs: map[string]model.Catalog{"default": sells(10)}, price: 10, reserved: 140_000,
+		},
+		"denied": {
+			reason:   "it has an instance, whatever somebody wrote into the condition",
+			catalogs: map[string]model.Catalog{"default": sells(50)}, conditions: []metav1.Condition{denied}, price: 50,
 		},
 		"ending": {
 			reason:   "EC2 bills no instance that shuts down",

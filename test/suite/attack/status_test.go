@@ -91,6 +91,7 @@ func conditionsOfAClaim(t *testing.T) {
 	if err := writeStatus(t, name, string(marshal(t, map[string]any{"status": map[string]any{"conditions": lies}}))); err != nil {
 		t.Fatal(err)
 	}
+	steady(t) // while the lie stands, and after
 	until(t, "the conditions to come back", func(ctx context.Context) (string, bool) {
 		claim := &karpv1.NodeClaim{}
 		err := stack.Client.Get(ctx, types.NamespacedName{Name: name}, claim)
@@ -102,7 +103,6 @@ func conditionsOfAClaim(t *testing.T) {
 		}
 		return fmt.Sprintf("%d of %d, %v", back, len(steps), err), err == nil && back == len(steps)
 	})
-	steady(t)
 }
 
 // writeStatus patches the status of a claim.

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/quantity"
@@ -29,9 +27,7 @@ func ByAge(a, b *karpv1.NodeClaim) int {
 // with: a person wrote it, or Karpenter, which chooses from the requirements at the
 // launch.
 func IsUnplanned(claim *karpv1.NodeClaim) bool {
-	return managed.Claim(claim) && claim.DeletionTimestamp.IsZero() && claim.Status.ProviderID == "" &&
-		!meta.IsStatusConditionTrue(claim.Status.Conditions, karpv1.ConditionLaunched) &&
-		claim.Annotations[karpv1.AnnotationLaunch] == ""
+	return managed.Claim(claim) && claim.DeletionTimestamp.IsZero() && !isLaunched(claim) && claim.Annotations[karpv1.AnnotationLaunch] == ""
 }
 
 // ForClaim returns a snapshot whose decision is the launch of one unplanned claim: the

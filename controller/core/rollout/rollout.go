@@ -28,14 +28,23 @@ const (
 	parts = 4
 )
 
-// Gains reports whether a plan for all pods that wait for a rollout (model.WaitsForRollout) needs
+// Answer says what further workloads are worth to the pods that wait for them.
+type Answer struct {
+	// Gains is whether the pods gain by waiting.
+	Gains bool
+	// Compared is how many workloads were compared to say so. It is 0 where nothing was compared:
+	// pods of a single workload, which say nothing about others, gain, and those that need no new
+	// node do not.
+	Compared int
+}
+
+// Ask says whether a plan for all pods that wait for a rollout (model.WaitsForRollout) needs
 // so many fewer new nodes than a plan for each quarter of their workloads that further workloads are
-// worth waiting for. It is true as well for pods of a single workload, which say nothing about
-// others, and false if no new node is needed. Policies are not asked.
-func Gains(s *model.Snapshot) bool {
-	divided, whole := split(s)
+// worth waiting for. Policies are not asked.
+func Ask(s *model.Snapshot) Answer {
+	divided, whole, workloads := split(s)
 	if len(whole) == 0 {
-		return false
+		return Answer{}
 	}
 	priced := *s
 	priced.Catalogs = slices.Clone(s.Catalogs)
@@ -48,10 +57,10 @@ func Gains(s *model.Snapshot) bool {
 		return len(plan.Nodes)
 	}
 	if len(s.Nodes) > 0 && nodes(whole) == 0 {
-		return false
+		return Answer{}
 	}
-	if len(divided[1]) == 0 {
-		return true
+	if workloads == 1 {
+		return Answer{Gains: true}
 	}
 	priced.Nodes = full(s.Nodes)
 	apart := 0
@@ -60,7 +69,7 @@ func Gains(s *model.Snapshot) bool {
 			apart += nodes(pods)
 		}
 	}
-	return 100*nodes(whole) < gain*apart
+	return Answer{Gains: 100*nodes(whole) < gain*apart, Compared: workloads}
 }
 
 // full returns the nodes without room for further pods. Each of the parts would take the same
@@ -75,7 +84,7 @@ func full(nodes []model.Node) []model.Node {
 
 // split returns the pods that wait, and parts of them: their workloads in the order in which
 // they began, in turn. A part is empty when there are fewer workloads.
-func split(s *model.Snapshot) (divided [parts][]int32, whole []int32) {
+func split(s *model.Snapshot) (divided [parts][]int32, whole []int32, workloads int) {
 	first := map[string]*model.Pod{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -102,7 +111,7 @@ func split(s *model.Snapshot) (divided [parts][]int32, whole []int32) {
 		at := part[workload(&s.Pods[i])]
 		divided[at] = append(divided[at], i)
 	}
-	return divided, whole
+	return divided, whole, len(order)
 }
 
 func workload(p *model.Pod) string { return p.Namespace + "/" + p.Workload }

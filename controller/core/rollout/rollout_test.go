@@ -79,7 +79,7 @@ func snapshot(t *testing.T, all []*appsv1.Deployment) *model.Snapshot {
 	return &s
 }
 
-func TestGains(t *testing.T) {
+func TestAsk(t *testing.T) {
 	apart := func(all []*appsv1.Deployment) []*appsv1.Deployment {
 		for _, d := range all {
 			d.Spec.Template.Labels["apart"] = "true"
@@ -92,20 +92,20 @@ func TestGains(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		all    []*appsv1.Deployment
-		want   bool
+		want   rollout.Answer
 	}{
-		"one workload":     {"which says nothing about others", begun(t, "web", 1, 1), true},
-		"services":         {"pods of several share nodes", begun(t, "web", 1, 8), true},
-		"spread":           {"both are spread over the same four zones", slices.DeleteFunc(begun(t, "web", 1, 6), func(d *appsv1.Deployment) bool { return d.Spec.Template.Spec.TopologySpreadConstraints == nil }), true},
-		"apart":            {"each pod takes a node of its own, whoever waits", apart(begun(t, "web", 1, 8)), false},
-		"mostly apart":     {"nodes are as many as those pods that keep each other away", begun(t, "diverse", 1, 160), false},
-		"nobody":           {"nothing waits", nil, false},
-		"all of the burst": {"whole nodes are full, and the last ones still shared", begun(t, "web", 2, 40), true},
+		"one workload":     {"which says nothing about others", begun(t, "web", 1, 1), rollout.Answer{Gains: true}},
+		"services":         {"pods of several share nodes", begun(t, "web", 1, 8), rollout.Answer{Gains: true, Compared: 8}},
+		"spread":           {"both are spread over the same four zones", slices.DeleteFunc(begun(t, "web", 1, 6), func(d *appsv1.Deployment) bool { return d.Spec.Template.Spec.TopologySpreadConstraints == nil }), rollout.Answer{Gains: true, Compared: 2}},
+		"apart":            {"each pod takes a node of its own, whoever waits", apart(begun(t, "web", 1, 8)), rollout.Answer{Compared: 8}},
+		"mostly apart":     {"nodes are as many as those pods that keep each other away", begun(t, "diverse", 1, 160), rollout.Answer{Compared: 160}},
+		"nobody":           {"nothing waits", nil, rollout.Answer{}},
+		"all of the burst": {"whole nodes are full, and the last ones still shared", begun(t, "web", 2, 40), rollout.Answer{Gains: true, Compared: 40}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := rollout.Gains(snapshot(t, tc.all)); got != tc.want {
-				t.Errorf("%s: a wait gains: %v, want %v", tc.reason, got, tc.want)
+			if got := rollout.Ask(snapshot(t, tc.all)); got != tc.want {
+				t.Errorf("%s: %+v, want %+v", tc.reason, got, tc.want)
 			}
 		})
 	}
@@ -128,10 +128,10 @@ func TestRoom(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string
 		percent int64 // of what all pods request
-		want    bool
+		want    rollout.Answer
 	}{
-		"some": {"each part has room, and the whole has not", 70, true},
-		"all":  {"no node is needed", 200, false},
+		"some": {"each part has room, and the whole has not", 70, rollout.Answer{Gains: true, Compared: 8}},
+		"all":  {"no node is needed, and nothing is compared", 200, rollout.Answer{}},
 	} {
 		s, wanted := snapshot(t, begun(t, "web", 1, 8)), int64(0)
 		for i := range s.Pods {
@@ -145,8 +145,8 @@ func TestRoom(t *testing.T) {
 				Allocatable: model.Resources{"cpu": wanted * tc.percent / 100 / int64(len(in)), "memory": 700 << 30, "pods": 700},
 			})
 		}
-		if got := rollout.Gains(s); got != tc.want {
-			t.Errorf("%s: %s: a wait gains: %v", name, tc.reason, got)
+		if got := rollout.Ask(s); got != tc.want {
+			t.Errorf("%s: %s: %+v", name, tc.reason, got)
 		}
 	}
 }
@@ -158,8 +158,8 @@ func TestOthers(t *testing.T) {
 		for i := range s.Pods {
 			s.Pods[i].Held = held
 		}
-		if rollout.Gains(s) {
-			t.Errorf("a wait gains although all pods %s", name)
+		if got := rollout.Ask(s); got != (rollout.Answer{}) {
+			t.Errorf("%+v although all pods %s", got, name)
 		}
 	}
 }

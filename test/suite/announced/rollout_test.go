@@ -35,50 +35,86 @@ func TestRollout(t *testing.T) {
 		"apart":  {"each pod has a node of its own, whoever waits", apart, planned{Claims: 8, Pods: 2, Announced: 6}, planned{Claims: 12, Pods: 3, Announced: 9}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := startIdle(t, true, time.Hour)                            // further pods are expected all the time
-			b.loop.Rollout, b.loop.Clock = time.Minute, clock.RealClock{} // batches end with time
-			four := int32(4)
-			var sets []*appsv1.ReplicaSet
-			for _, name := range []string{"a", "b", "c"} {
-				rs := &appsv1.ReplicaSet{
-					ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
-					Spec:       appsv1.ReplicaSetSpec{Replicas: &four, Selector: &metav1.LabelSelector{MatchLabels: template().Labels}, Template: template()},
-				}
-				tc.change(&rs.Spec.Template.Spec)
-				b.create(t, rs)
-				sets = append(sets, rs)
-			}
-			eventually.Ok(t, "the owners are seen", func() (string, bool) {
-				n := b.view.Owners()
-				return fmt.Sprint(n, " owners"), n == len(sets)
-			})
-			begin := func(rs *appsv1.ReplicaSet) {
-				b.pod(t, "ReplicaSet", "apps/v1", rs, rs.Name+"-0", tc.change)
-			}
-			begin(sets[0])
-			begin(sets[1])
-			eventually.Ok(t, "the pods are seen", func() (string, bool) { n := len(b.view.Pods()); return fmt.Sprint(n, " pods"), n == 2 })
-			b.loop.Arrived(sets[0].UID, false)
-			b.loop.Arrived(sets[1].UID, false)
-			ctx, cancel := context.WithCancel(t.Context())
-			ended := make(chan error)
-			go func() { ended <- b.loop.Start(ctx) }()
-			defer func() {
-				cancel()
-				if err := <-ended; err != nil {
-					t.Error(err)
-				}
-			}()
+			b := startRollout(t)
+			sets := b.replicaSets(t, 4, tc.change, "a", "b", "c")
+			b.begin(t, tc.change, sets[:2]...)
+			b.run(t)
 			b.await(t, tc.reason, tc.begun)
 			if tc.begun == (planned{}) {
 				b.awaitWaiting(t)
 				b.want(t, "while the third has not begun", planned{})
 			}
-			begin(sets[2])
-			b.loop.Arrived(sets[2].UID, false)
+			b.begin(t, tc.change, sets[2])
 			b.await(t, "all have begun", tc.all)
 		})
 	}
+}
+
+// TestApart: eight new workloads shared no nodes, so that the ninth, which alone says nothing about
+// others, does not wait for the tenth.
+func TestApart(t *testing.T) {
+	b := startRollout(t)
+	sets := b.replicaSets(t, 1, apart, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j")
+	b.begin(t, apart, sets[:8]...)
+	b.run(t)
+	b.await(t, "each pod has a node of its own, whoever waits", planned{Claims: 8, Pods: 8})
+	b.begin(t, apart, sets[8])
+	b.await(t, "the tenth has not begun", planned{Claims: 9, Pods: 9})
+}
+
+// startRollout starts a bench whose pods may wait for a rollout of a minute. Its loop does not run yet.
+func startRollout(t *testing.T) *bench {
+	t.Helper()
+	b := startIdle(t, true, time.Hour)                            // further pods are expected all the time
+	b.loop.Rollout, b.loop.Clock = time.Minute, clock.RealClock{} // batches end with time
+	return b
+}
+
+// replicaSets creates ReplicaSets, and waits until they are seen.
+func (b *bench) replicaSets(t *testing.T, replicas int32, change func(*corev1.PodSpec), names ...string) []*appsv1.ReplicaSet {
+	t.Helper()
+	sets := make([]*appsv1.ReplicaSet, 0, len(names))
+	for _, name := range names {
+		rs := &appsv1.ReplicaSet{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name},
+			Spec:       appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: template().Labels}, Template: template()},
+		}
+		change(&rs.Spec.Template.Spec)
+		b.create(t, rs)
+		sets = append(sets, rs)
+	}
+	eventually.Ok(t, "the owners are seen", func() (string, bool) {
+		n := b.view.Owners()
+		return fmt.Sprint(n, " owners"), n == len(sets)
+	})
+	return sets
+}
+
+// begin creates the first pod of each, and tells the loop once all are seen.
+func (b *bench) begin(t *testing.T, change func(*corev1.PodSpec), sets ...*appsv1.ReplicaSet) {
+	t.Helper()
+	want := len(b.view.Pods()) + len(sets)
+	for _, rs := range sets {
+		b.pod(t, "ReplicaSet", "apps/v1", rs, rs.Name+"-0", change)
+	}
+	eventually.Ok(t, "the pods are seen", func() (string, bool) { n := len(b.view.Pods()); return fmt.Sprint(n, " pods"), n == want })
+	for _, rs := range sets {
+		b.loop.Arrived(rs.UID, false)
+	}
+}
+
+// run runs the loop until the test ends.
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- b.loop.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // await waits until the claims say what is wanted.

@@ -85,6 +85,8 @@ type Loop struct {
 	batches batches
 	// beginning is how many pods of new workloads follow those of the last batch ([lower.Rollout]).
 	beginning int
+	// apart is until when new workloads do not wait for each other, because they share no nodes.
+	apart time.Time
 	// caps are the last caps that the policies returned, by scope and policy.
 	caps   map[string]map[string]policy.Cap
 	search searchSchedule

@@ -31,27 +31,45 @@ func (c *Config) following() int {
 	return begin
 }
 
+// fewWorkloads is how many workloads say too little about those to come for an answer to hold for
+// later ones: of the first ten of a burst whose pods keep each other apart, some may share nodes.
+const fewWorkloads = 8
+
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
-// that have yet to begin, as far as that gains anything ([rollout.Gains]).
+// that have yet to begin, as far as that gains anything ([rollout.Ask]). Once it gained nothing for
+// fewWorkloads or more, nobody waits for as long as the first would have.
 func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
+	now := l.Clock.Now()
+	if now.Before(l.apart) {
+		return l.Cluster.Snapshot(ctx, lower.Rollout{})
+	}
 	view, err := l.Cluster.Snapshot(ctx, lower.Rollout{Beginning: l.beginning, Limit: l.Rollout})
-	if err != nil || !waitsForRollout(&view.Snapshot) || gains(ctx, &view.Snapshot) {
+	if err != nil || !waitsForRollout(&view.Snapshot) {
 		return view, err
+	}
+	answer := ask(ctx, &view.Snapshot)
+	if answer.Gains {
+		return view, nil
+	}
+	if answer.Compared >= fewWorkloads {
+		l.apart = now.Add(l.Rollout)
+		logr.FromContextOrDiscard(ctx).WithName("decision").Info("new workloads share no nodes: none waits for others",
+			"compared", answer.Compared, "until", l.apart.UTC().Format(time.TimeOnly))
 	}
 	return l.Cluster.Snapshot(ctx, lower.Rollout{})
 }
 
-// gains is [rollout.Gains], and false if that panics: the pods are decided about, where a pod
+// ask is [rollout.Ask], and gains nothing if that panics: the pods are decided about, where a pod
 // that causes a panic is found.
-func gains(ctx context.Context, s *model.Snapshot) (gains bool) {
+func ask(ctx context.Context, s *model.Snapshot) (answer rollout.Answer) {
 	err := crash.Do(func() error {
-		gains = rollout.Gains(s)
+		answer = rollout.Ask(s)
 		return nil
 	})
 	if err != nil {
 		logr.FromContextOrDiscard(ctx).WithName("decision").Error(err, "pods of new workloads wait for no others", "stack", crash.Stack(err))
 	}
-	return gains
+	return answer
 }
 
 func waitsForRollout(s *model.Snapshot) bool {

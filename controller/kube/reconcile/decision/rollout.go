@@ -31,13 +31,13 @@ func (c *Config) following() int {
 	return begin
 }
 
-// fewWorkloads is how many workloads say too little about those to come for an answer to hold for
-// later ones: of the first ten of a burst whose pods keep each other apart, some may share nodes.
-const fewWorkloads = 8
+// enoughWorkloads is how many workloads an answer must have compared to hold for those to come: of the
+// first few of a burst whose pods keep each other apart, some may share nodes.
+const enoughWorkloads = 8
 
 // snapshot takes the snapshot to decide about. Pods of new workloads wait for those of others
 // that have yet to begin, as far as that gains anything ([rollout.Ask]). Once it gained nothing for
-// fewWorkloads or more, nobody waits for as long as the first would have.
+// enoughWorkloads or more, nobody waits for [Config.Rollout].
 func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
 	now := l.Clock.Now()
 	if now.Before(l.apart) {
@@ -51,7 +51,7 @@ func (l *Loop) snapshot(ctx context.Context) (*cluster.View, error) {
 	if answer.Gains {
 		return view, nil
 	}
-	if answer.Compared >= fewWorkloads {
+	if answer.Compared >= enoughWorkloads {
 		l.apart = now.Add(l.Rollout)
 		logr.FromContextOrDiscard(ctx).WithName("decision").Info("new workloads share no nodes: none waits for others",
 			"compared", answer.Compared, "until", l.apart.UTC().Format(time.TimeOnly))

@@ -126,8 +126,8 @@ func (s *Space) within(host int, all []restriction) bool {
 // class, which already has the restrictions.
 func (s *Space) Fits(cl *problem.Class, already []restriction, key, v int32) bool {
 	set, in, n := s.p.Choices.All[cl.Choice], s.Keys[key].Offers[v], s.p.Supply.Dims.N()
-	for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
-		if in.Has(o) && vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
+	for o := set.NextOfBoth(in, 0); o >= 0; o = set.NextOfBoth(in, o+1) {
+		if vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
 			return true
 		}
 	}

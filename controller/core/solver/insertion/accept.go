@@ -17,8 +17,8 @@ func (t *Insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		n.node.Set = vec.NewBits(len(t.p.Supply.Offers))
-		for _, o := range n.offers {
-			n.node.Set.Set(o)
+		for j := n.offers.Next(0); j >= 0; j = n.offers.Next(j + 1) {
+			n.node.Set.Set(t.partitions[n.partition].byCost[j])
 		}
 		n.node.Placed = mergeCounts(n.node.Placed)
 	}
@@ -38,7 +38,7 @@ func (t *Insertion) accept() bool {
 // add adds the nodes to the plan and reports whether the bounds allow all of them.
 func (t *Insertion) add() bool {
 	for i := range t.nodes {
-		if !t.Attempt.Add(t.nodes[i].node, t.nodes[i].offers[0]) {
+		if !t.Attempt.Add(t.nodes[i].node, t.nodes[i].cheapest) {
 			return false
 		}
 	}

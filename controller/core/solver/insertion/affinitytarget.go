@@ -57,11 +57,11 @@ func (t *Insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 		return nil
 	}
 	var out []affinityTarget
-	for c := range t.p.Classes {
-		x := &t.p.Classes[c]
-		if x.Terms == nil || !t.by.failedBefore(int32(c)) || !t.hasWaiting(int32(c)) {
+	for _, c := range t.wanting {
+		if !t.hasWaiting(c) {
 			continue
 		}
+		x := &t.p.Classes[c]
 		for i := range x.Terms.DomainRules {
 			if r := &x.Terms.DomainRules[i]; r.Kind == constraint.Affinity && cl.Terms.IsCountedBy(r.Group) {
 				out = append(out, t.domainTarget(x, r)...)
@@ -73,6 +73,19 @@ func (t *Insertion) affinityTargets(cl *problem.Class) []affinityTarget {
 	}
 	return out
 }
+
+// wanting lists the classes that earlier trials left out and that have affinity.
+func (by *Strategy) wanting(p *problem.Problem) []int32 {
+	var out []int32
+	for c := range p.Classes {
+		if x := p.Classes[c].Terms; x != nil && by.failedBefore(int32(c)) && slices.ContainsFunc(slices.Concat(x.DomainRules, x.HostRules), isAffinity) {
+			out = append(out, int32(c))
+		}
+	}
+	return out
+}
+
+func isAffinity(r constraint.Rule) bool { return r.Kind == constraint.Affinity }
 
 // domainTarget returns the domains that can hold a pod of the class and satisfy its
 // other rules on the key. It returns nil when one of them already has a pod that

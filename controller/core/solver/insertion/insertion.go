@@ -5,18 +5,19 @@ import (
 
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/domains"
-	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// insertedNode is a new node under construction, with the offers that it may still
-// be launched as, the cheapest first.
+// insertedNode is a new node under construction.
 type insertedNode struct {
 	node *commit.Node
 	*topologyPosition
 	partition int
-	offers    []int32
+	// offers are the offers that it may still be launched as: indexes in
+	// offerPartition.byCost. cheapest is the first of them, as an offer.
+	offers   vec.Bits
+	cheapest int32
 }
 
 // pods returns how many pods the node has.
@@ -27,6 +28,9 @@ func (n *insertedNode) pods() int32 {
 	}
 	return sum
 }
+
+// none stands for no offer, and for no index of one.
+const none = int32(-1)
 
 // Insertion places pods one at a time, large ones first, where all of their
 // constraints hold at that moment: on existing nodes, then on new nodes under
@@ -45,6 +49,7 @@ type Insertion struct {
 	space         *domains.Space
 	rules         *domainRules
 	verdicts      *verdicts
+	usable        *usableOffers
 	firstOffers   *firstOffers
 	hosts         []problem.Host
 	hostPositions []topologyPosition // by host
@@ -58,6 +63,9 @@ type Insertion struct {
 	// placesTried counts the places examined.
 	placesTried int
 	affinity    selfAffinity
+	retries     *retries
+	// wanting are the classes that earlier trials left out and that have affinity.
+	wanting []int32
 }
 
 // Insert makes a plan pod by pod. It returns nil when there are more than
@@ -77,12 +85,14 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 	}
 	t.partitions = parts.list
 	t.hostPositions = hostPositions(p, t.space, hosts)
-	t.verdicts, t.firstOffers = newVerdicts(t.rules, len(p.Classes), t.hostPositions, t.partitions), newFirstOffers(p, t.partitions)
+	t.verdicts = newVerdicts(t.rules, len(p.Classes), t.hostPositions, t.partitions)
+	t.usable = newUsableOffers(p, t.partitions)
+	t.firstOffers = newFirstOffers(p, t.partitions, t.usable)
 	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {
 		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
 	}
-	t.affinity = newSelfAffinity(groups, hosts)
+	t.affinity, t.retries, t.wanting = newSelfAffinity(groups, hosts), newRetries(p), by.wanting(p)
 	placeable := placeableClasses(p, hosts)
 	t.run()
 	o.Work.Look(t.placesTried)
@@ -106,7 +116,7 @@ func (t *Insertion) run() {
 	for again := true; again; {
 		again = false
 		for _, c := range order {
-			for t.hasWaiting(c) && t.place(c) {
+			for t.hasWaiting(c) && t.try(c) {
 				again = true
 				t.retryFailed(order, c)
 			}
@@ -119,22 +129,6 @@ func (t *Insertion) run() {
 func (t *Insertion) hasWaiting(c int32) bool {
 	return t.Attempt.Left[c] > 0 && len(t.p.Classes[c].Reasons) == 0
 }
-
-// retryFailed tries again to place pods of classes that failed before, after a pod
-// of class c was placed that may satisfy their affinity.
-func (t *Insertion) retryFailed(order []int32, c int32) {
-	if t.by.Failures == nil || t.exhausted() {
-		return
-	}
-	for _, other := range order {
-		for other != c && !t.exhausted() && t.by.failedBefore(other) && t.hasWaiting(other) && t.place(other) {
-		}
-	}
-}
-
-// exhausted reports whether so many places were examined that the remaining pods are
-// placed without regard to earlier failures.
-func (t *Insertion) exhausted() bool { return t.placesTried > effort.LooksOnce }
 
 // place places one pod of a class: at one of its affinity targets, or anywhere. A
 // pod that may be the first to satisfy its own host affinity waits for others,
@@ -183,9 +177,8 @@ func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 	case at >= 0 && (x < 0 || add <= cost):
 		t.addToNode(at, c)
 	case x >= 0:
-		t.nodes = append(t.nodes, insertedNode{
-			node: &commit.Node{Template: t.partitions[x].template}, topologyPosition: &t.partitions[x].topologyPosition, partition: x, offers: t.partitions[x].byCost,
-		})
+		from := &t.partitions[x]
+		t.nodes = append(t.nodes, insertedNode{node: &commit.Node{Template: from.template}, topologyPosition: &from.topologyPosition, partition: x, cheapest: none})
 		t.addToNode(len(t.nodes)-1, c)
 	default:
 		return false
@@ -198,6 +191,7 @@ func (t *Insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.Attempt.Left[c]--
 	t.rules.addCounts(&t.p.Classes[c], x)
 	t.affinity.record(&t.p.Classes[c], at)
+	t.retries.placed(t.p.Classes[c].Terms)
 }
 
 // bestOpenNode returns the node under construction for a pod of a class, and what
@@ -222,7 +216,7 @@ func (t *Insertion) bestOpenNode(c int32, w *affinityTarget, answers []verdict, 
 		case t.by.FewestFirst:
 			add = float64(n.pods())
 		case t.by.BestFit:
-			add = t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.offers[0]].Cost
+			add = t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.cheapest].Cost
 		default:
 			return i, 0
 		}
@@ -236,36 +230,43 @@ func (t *Insertion) bestOpenNode(c int32, w *affinityTarget, answers []verdict, 
 // offerFor returns the cheapest offer for the pods of a node and one more of the
 // class, -1 when there is none.
 func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
-	if n.node.Counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.node.Ports) {
-		return -1
+	usable := t.usable.of(cl.Choice, n.partition)
+	if !usable.Intersects(n.offers) || n.node.Counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.node.Ports) {
+		return none
 	}
 	demand := n.node.Demand
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
-	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && w.suits(t.p, o) && vec.Fits(&demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, n.offers[0]) {
-			if !keepsMinValues(t.p, n.node.Template, n.offers, cl, &demand) {
-				return -1
+	x := &t.partitions[n.partition]
+	for i := usable.NextOfBoth(n.offers, 0); i >= 0; i = usable.NextOfBoth(n.offers, i+1) {
+		if o := x.byCost[i]; w.suits(t.p, o) && t.fits(&demand, o) && t.bounds.Affords(o, n.cheapest) {
+			if !t.keepsMinValues(x, usable, n.offers, &demand) {
+				return none
 			}
 			return o
 		}
 	}
-	return -1
+	return none
 }
 
-// keepsMinValues reports whether the offers that have room for the demand and suit the
-// class leave the choice that the template's pool wants.
-func keepsMinValues(p *problem.Problem, template int32, offers []int32, cl *problem.Class, demand *vec.Vector) bool {
-	if !p.Supply.MinValuesStrict(template) {
+// fits reports whether a demand fits an offer.
+func (t *Insertion) fits(demand *vec.Vector, o int32) bool {
+	return vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N())
+}
+
+// keepsMinValues reports whether the offers that are in both sets of indexes in x.byCost
+// and have room for the demand leave the choice that the pool of the partition wants.
+func (t *Insertion) keepsMinValues(x *offerPartition, usable, offers vec.Bits, demand *vec.Vector) bool {
+	if !t.p.Supply.MinValuesStrict(x.template) {
 		return true
 	}
 	var fit []int32
-	for _, o := range offers {
-		if p.Choices.All[cl.Choice].Has(o) && vec.Fits(demand, p.Capacity(o), p.Supply.Dims.N()) {
+	for i := usable.NextOfBoth(offers, 0); i >= 0; i = usable.NextOfBoth(offers, i+1) {
+		if o := x.byCost[i]; t.fits(demand, o) {
 			fit = append(fit, o)
 		}
 	}
-	return p.Supply.MinValues(template).Unmet(fit) == nil
+	return t.p.Supply.MinValues(x.template).Unmet(fit) == nil
 }
 
 // cheapestPartition returns the partition in which a new node for a pod of class c is
@@ -286,11 +287,12 @@ func (t *Insertion) cheapestPartition(c int32, w *affinityTarget, answers []verd
 			continue
 		}
 		at := t.firstOffers.of(c, i)
-		if at == len(x.byCost) || best >= 0 && rank == level && !t.preferred(x, &t.partitions[best], t.newNodeCost(x, at), least) ||
+		if at < 0 || best >= 0 && rank == level && !t.preferred(x, &t.partitions[best], t.newNodeCost(x, at), least) ||
 			!t.verdicts.admits(answers, cl, &x.topologyPosition) || !w.includes(&x.topologyPosition) {
 			continue
 		}
-		if at = t.affordable(x, at, cl, w, &demand); at == len(x.byCost) || !keepsMinValues(t.p, x.template, x.byCost, cl, &demand) {
+		usable := t.usable.of(cl.Choice, i)
+		if at = t.affordable(x, at, usable, w, &demand); at < 0 || !t.keepsMinValues(x, usable, usable, &demand) {
 			continue
 		}
 		cost := t.newNodeCost(x, at)
@@ -303,22 +305,20 @@ func (t *Insertion) cheapestPartition(c int32, w *affinityTarget, answers []verd
 
 // newNodeCost returns what a node of the offer at an index of the partition costs in
 // USD/hour: effective cost and Catalog.NodeCost.
-func (t *Insertion) newNodeCost(x *offerPartition, at int) float64 {
+func (t *Insertion) newNodeCost(x *offerPartition, at int32) float64 {
 	return t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
 }
 
-// affordable returns the index of the partition's first offer, from index at on, that the
-// bounds allow for the demand of a pod of the class and the target's dependents; the
-// number of its offers when there is none.
-func (t *Insertion) affordable(x *offerPartition, at int, cl *problem.Class, w *affinityTarget, demand *vec.Vector) int {
-	set := t.p.Choices.All[cl.Choice]
-	for ; at < len(x.byCost); at++ {
-		o := x.byCost[at]
-		if set.Has(o) && w.suits(t.p, o) && vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, -1) {
-			break
+// affordable returns the index in x.byCost of the first usable offer, from index at on,
+// that the bounds allow for the demand of a pod and the target's dependents; -1 when there
+// is none.
+func (t *Insertion) affordable(x *offerPartition, at int32, usable vec.Bits, w *affinityTarget, demand *vec.Vector) int32 {
+	for i := usable.Next(at); i >= 0; i = usable.Next(i + 1) {
+		if o := x.byCost[i]; w.suits(t.p, o) && t.fits(demand, o) && t.bounds.Affords(o, none) {
+			return i
 		}
 	}
-	return at
+	return none
 }
 
 // preferred reports whether a node in partition x, at a cost, is preferred to one in
@@ -333,18 +333,19 @@ func (t *Insertion) preferred(x, y *offerPartition, cost, least float64) bool {
 // addToNode adds a pod of a class to a node under construction.
 func (t *Insertion) addToNode(at int, c int32) {
 	cl, n := &t.p.Classes[c], &t.nodes[at]
-	held := int32(-1)
-	if len(n.node.Placed) > 0 {
-		held = n.offers[0]
-	}
 	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
-	var left []int32
-	for _, o := range n.offers {
-		if t.p.Choices.All[cl.Choice].Has(o) && vec.Fits(&n.node.Demand, t.p.Capacity(o), t.p.Supply.Dims.N()) && t.bounds.Affords(o, held) {
-			left = append(left, o)
+	x, usable, held := &t.partitions[n.partition], t.usable.of(cl.Choice, n.partition), n.cheapest
+	if n.offers == nil {
+		n.offers = usable.Clone()
+	} else {
+		n.offers.And(usable)
+	}
+	for i := n.offers.Next(0); i >= 0; i = n.offers.Next(i + 1) {
+		if o := x.byCost[i]; !t.fits(&n.node.Demand, o) || !t.bounds.Affords(o, held) {
+			n.offers.Unset(i)
 		}
 	}
-	n.offers = left
-	t.bounds.Hold(n.offers[0], held)
+	n.cheapest = x.byCost[n.offers.Next(0)]
+	t.bounds.Hold(n.cheapest, held)
 	t.recordPlaced(c, n.topologyPosition, int32(len(t.hosts)+at))
 }

@@ -1,11 +1,9 @@
 package insertion
 
 import (
-	"slices"
 	"strconv"
 
 	"spokeshave.dev/controller/core/solver/problem"
-	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // verdicts remembers by class and position whether the constraints between pods admit
@@ -91,55 +89,4 @@ func (t *verdicts) admits(answers []verdict, cl *problem.Class, x *topologyPosit
 		}
 	}
 	return answers[x.id] == admitted
-}
-
-// firstOffers remembers by shape of pod and partition the cheapest offer of a new node
-// for one pod, as far as bounds do not matter.
-type firstOffers struct {
-	p          *problem.Problem
-	partitions []offerPartition
-	// shapes numbers the classes by requests and choice of offers. first is by shape and
-	// partition the index in offerPartition.byCost, plus 1; 0 when it is not known.
-	shapes []int32
-	first  [][]int32
-}
-
-func newFirstOffers(p *problem.Problem, partitions []offerPartition) *firstOffers {
-	t := &firstOffers{p: p, partitions: partitions, shapes: make([]int32, len(p.Classes))}
-	type shape struct {
-		requests vec.Vector
-		choice   int32
-	}
-	numbers := map[shape]int32{}
-	for c := range p.Classes {
-		key := shape{p.Classes[c].Requests, p.Classes[c].Choice}
-		id, known := numbers[key]
-		if !known {
-			id = int32(len(numbers))
-			numbers[key] = id
-		}
-		t.shapes[c] = id
-	}
-	t.first = make([][]int32, len(numbers))
-	return t
-}
-
-// of returns the index, in order of cost, of the partition's first offer that can hold
-// a pod of class c; the number of its offers when there is none.
-func (t *firstOffers) of(c int32, partition int) int {
-	s := t.shapes[c]
-	if t.first[s] == nil {
-		t.first[s] = make([]int32, len(t.partitions))
-	}
-	at := &t.first[s][partition]
-	if *at == 0 {
-		cl, list := &t.p.Classes[c], t.partitions[partition].byCost
-		set := t.p.Choices.All[cl.Choice]
-		i := slices.IndexFunc(list, func(o int32) bool { return set.Has(o) && vec.Fits(&cl.Requests, t.p.Capacity(o), t.p.Supply.Dims.N()) })
-		if i < 0 {
-			i = len(list)
-		}
-		*at = int32(i) + 1
-	}
-	return int(*at) - 1
 }

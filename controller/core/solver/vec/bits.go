@@ -127,6 +127,18 @@ func (b Bits) Next(i int32) int32 {
 	}
 }
 
+// NextOfBoth is the least element of both sets that is at least i, -1 when there is none.
+func (b Bits) NextOfBoth(o Bits, i int32) int32 {
+	from := ^uint64(0) << (uint(i) & 63)
+	for w := int(i >> 6); w < len(b); w++ {
+		if word := b[w] & o[w] & from; word != 0 {
+			return int32(w*64 + bits.TrailingZeros64(word))
+		}
+		from = ^uint64(0)
+	}
+	return -1
+}
+
 // Key is the contents as a map key: sets of one size are equal when their keys
 // are.
 func (b Bits) Key() string {

@@ -93,6 +93,13 @@ func TestBits(t *testing.T) {
 				t.Fatalf("seed %d: walked %v, counted %d, want %v", seed, walked, set.got.Count(), set.want)
 			}
 		}
+		var common []int32
+		for i := a.NextOfBoth(b, 0); i >= 0; i = a.NextOfBoth(b, i+1) {
+			common = append(common, i)
+		}
+		if !slices.Equal(common, wantBoth) {
+			t.Fatalf("seed %d: common %v, want %v", seed, common, wantBoth)
+		}
 		if a.Contains(b) != contains || a.Intersects(b) != (len(wantBoth) > 0) || (a.Key() == b.Key()) != slices.Equal(a, b) {
 			t.Fatalf("seed %d: contains %v, intersects %v", seed, a.Contains(b), a.Intersects(b))
 		}

@@ -8,7 +8,9 @@ import (
 
 // retries says which classes are worth another try after a pod was placed. A class that
 // found no place can only find one later if there is a new node, or a pod was placed that one
-// of its topology groups counts; everything else leaves less room than before.
+// of its topology groups counts; everything else leaves less room than before. The exception is
+// a node that grows and gives back some of another limit: Insertion.run, which tries every
+// class again in its next round, finds that.
 type retries struct {
 	// counted is by topology group how many of the placed pods it counts.
 	counted []uint64

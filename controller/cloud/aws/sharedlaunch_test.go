@@ -164,6 +164,24 @@ func TestDifferentRequestsStayApart(t *testing.T) {
 	}
 }
 
+// TestLaunchedOtherwise: a claim that is launched by another attempt than it was given last has not
+// written that one. Those that share it learn so at once.
+func TestLaunchedOtherwise(t *testing.T) {
+	w := newEC2(t)
+	o := option("m7i.large", "us-west-2a", model.OnDemand)
+	written := w.prepareAll(t, []string{"a"}, o)["a"]
+	w.provider = w.newProvider(t, w.url) // which does not know of it
+	shared := w.prepareAll(t, []string{"a", "b"}, o)
+	results := launchAll(t, w.provider, map[string]provider.Attempt{"a": written})
+	wantDistinct(t, results, 1)
+	if _, err := w.provider.Launch(t.Context(), shared["b"]); provider.KindOf(err) != provider.Stale {
+		t.Errorf("b, which shares a request with a: %v; want that the attempt is stale", err)
+	}
+	if w.alive() != 1 {
+		t.Errorf("%d instances, want that of a", w.alive())
+	}
+}
+
 func TestPartlyFulfilled(t *testing.T) {
 	w := newEC2(t)
 	o := option("m7i.large", "us-west-2a", model.OnDemand)

@@ -65,6 +65,13 @@ func KindOf(err error) Kind {
 	return Unavailable
 }
 
+// Untried reports whether the cloud was not even asked, because other claims that share the
+// request are gone: the next attempt has nothing to wait for.
+func Untried(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == Stale && e.Code == ""
+}
+
 // Definitive reports whether the attempt started nothing and never will.
 func (k Kind) Definitive() bool {
 	switch k {

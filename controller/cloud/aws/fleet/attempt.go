@@ -58,7 +58,7 @@ func (l *Launcher) groupAttempts(all []*member) {
 			for _, m := range all[:n] {
 				m.err = client.Refuse(provider.Invalid, "%w", err)
 			}
-		} else if n > 1 {
+		} else {
 			l.launches.rememberPrepared(all[:n], l.cfg.Clock())
 		}
 		all = all[n:]

@@ -75,6 +75,7 @@ func (l *Launcher) Ended(providerID string) { l.untagged.drop(providerID) }
 // claims that share it.
 func (l *Launcher) Launch(ctx context.Context, attempt provider.Attempt) (provider.Instance, error) {
 	claim := attempt.Owner()
+	l.launches.launchedBy(memberID{claim: claim, ordinal: attempt.Ordinal}, attempt.Token)
 	if len(attempt.Claims) == 1 {
 		in, err := decode(&attempt)
 		if err != nil {

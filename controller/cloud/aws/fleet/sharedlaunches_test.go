@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"spokeshave.dev/controller/cloud/aws/batch"
 	"spokeshave.dev/controller/cloud/provider"
+	"spokeshave.dev/controller/core/model"
 )
 
 // TestSharedLaunchesAreForgotten: a shared launch is remembered, with the attempts that its
@@ -62,4 +66,43 @@ func TestSharedLaunchesAreForgotten(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAsksAgain: a claim that was given an attempt of its own, and asks again because it does not yet
+// see what it has written, is given that attempt. A claim of its group that comes meanwhile shares no
+// request with it: it would wait for a claim that never comes.
+func TestAsksAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &Launcher{cfg: Config{Clock: time.Now}}
+		l.gathering = gathering{most: 10, give: l.groupAttempts, clock: time.Now}
+		option := model.Option{InstanceType: "m7i.large", Zone: "us-west-2a", CapacityType: model.OnDemand}
+		want := &wanted{overrides: []override{{Option: option, image: "i", subnet: "s"}}, templates: map[string]string{"i": "t"}, tags: map[string]string{}}
+		ask := func(claim string) <-chan provider.Attempt {
+			out := make(chan provider.Attempt, 1)
+			go func() {
+				attempt, err := l.joined(t.Context(), &member{
+					memberID: memberID{claim: claim}, want: want, request: "same", group: provider.Group{Name: "d-0", Size: 2},
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				out <- attempt
+			}()
+			synctest.Wait()
+			return out
+		}
+		first := <-ask("a")
+		again, other := ask("a"), ask("b")
+		if diff := cmp.Diff(first, <-again); diff != "" {
+			t.Errorf("a gets another attempt (-first +again):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"b"}, (<-other).Claims); diff != "" {
+			t.Errorf("claims of the request of b (-want +got):\n%s", diff)
+		}
+		time.Sleep(outcomeKept + time.Second) //nolint:forbidigo // of the bubble's time
+		<-ask("c")
+		if n := len(l.launches.preparedAttempts); n != 1 {
+			t.Errorf("%d attempts are remembered, want that of c", n)
+		}
+	})
 }

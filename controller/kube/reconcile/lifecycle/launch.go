@@ -24,7 +24,7 @@ import (
 
 // launchRetry is how long a claim waits after an error that is not about capacity,
 // before a new attempt. launchRepeat is how long it waits before it repeats the same
-// attempt, when its outcome is unknown.
+// attempt, when its outcome is unknown, and before a new one, when nothing was asked of the cloud.
 const (
 	launchRetry  = 10 * time.Second
 	launchRepeat = 2 * time.Second
@@ -53,15 +53,22 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 			return true, 0, r.launched(ctx, claim, &instance)
 		}
 	}
-	wait = launchRetry
-	if !provider.KindOf(err).Definitive() {
-		wait = launchRepeat
+	if apierrors.IsConflict(err) { // the cache did not show the newest version of the claim
+		return false, 0, err
 	}
 	if gone, failed := r.launchFailed(ctx, claim, repeated, err); gone || failed != nil {
 		return false, 0, failed
 	}
 	left, late := r.launchOverdue(ctx, claim, err)
-	return false, min(wait, left), late
+	return false, min(launchAgain(err), left), late
+}
+
+// launchAgain returns how long a claim waits after a launch that failed with the error.
+func launchAgain(err error) time.Duration {
+	if provider.Untried(err) || !provider.KindOf(err).Definitive() {
+		return launchRepeat
+	}
+	return launchRetry
 }
 
 // attempt returns the attempt that is written on the claim, or a new one, which it

@@ -102,7 +102,8 @@ func (s *sharedLaunches) preparedFor(id memberID, request string, now time.Time)
 	if !ok {
 		return provider.Attempt{}, false
 	}
-	if p.request == request && !(p.shared() && s.byToken[p.attempt.Token].isVoid()) {
+	void := p.shared() && s.byToken[p.attempt.Token].isVoid()
+	if p.request == request && !void {
 		return p.attempt, true
 	}
 	s.leaveLocked(id, p)

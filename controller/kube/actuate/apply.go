@@ -149,8 +149,7 @@ func ignoreGone(err error) error {
 // take any pod are left to the scheduler.
 // Like Launch it goes on past claims that the API server refuses to change.
 func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Decision) (cluster.Change, error) {
-	done := cluster.Change{Planned: map[string]string{}}
-	var through application
+	var more []plannedMore
 	for i := range d.Plan.Existing {
 		each := &d.Plan.Existing[i]
 		n := &s.Nodes[each.Node]
@@ -158,13 +157,7 @@ func (a *Actuator) Assign(ctx context.Context, s *model.Snapshot, d *decide.Deci
 			continue
 		}
 		keys, announced := plannedPods(s, each.Pods)
-		text, err := a.changePlannedPods(ctx, n.Claim, keys, announced)
-		if err := through.done(err, RefusedError{Kind: "NodeClaim", Name: n.Claim}); err != nil {
-			return done, through.end(err)
-		}
-		if text != "" {
-			done.Planned[n.Claim] = text
-		}
+		more = append(more, plannedMore{claim: n.Claim, pods: keys, announced: announced})
 	}
-	return done, through.end(nil)
+	return a.planMore(ctx, more)
 }

@@ -3,7 +3,6 @@ package actuate
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,15 +15,9 @@ import (
 	"spokeshave.dev/controller/kube/cluster"
 )
 
-const (
-	// maxRefused is after how many refusals in a row no more claims of a NodePool are tried
-	// in one application, besides those that are tried at the same time.
-	maxRefused = 3
-	// createdAtOnce is how many claims are created at the same time. Created one after the
-	// other, the last of forty waits for forty answers of the API server before its instance
-	// is asked for.
-	createdAtOnce = 16
-)
+// maxRefused is after how many refusals in a row no more claims of a NodePool are tried
+// in one application, besides those that are tried at the same time.
+const maxRefused = 3
 
 // Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
 // counts as created. It goes on past claims that the API server refuses: the error joins
@@ -59,11 +52,10 @@ type launch struct {
 	accepted map[int32]bool
 }
 
-// attempted is a claim to create, the node of the plan that it is for, and what came of it.
+// attempted is a claim to create, and the node of the plan that it is for.
 type attempted struct {
 	claim *karpv1.NodeClaim
 	node  *model.PlannedNode
-	err   error
 }
 
 // round returns the next claims that may be created at the same time. Of a NodePool none of whose
@@ -71,7 +63,7 @@ type attempted struct {
 func (l *launch) round() []attempted {
 	var out []attempted
 	of := map[int32]int{}
-	for ; l.next < len(l.decision.Plan.Nodes) && len(out) < createdAtOnce; l.next++ {
+	for ; l.next < len(l.decision.Plan.Nodes) && len(out) < writtenAtOnce; l.next++ {
 		n := &l.decision.Plan.Nodes[l.next]
 		pool := l.pools[l.snapshot.Pools[n.Pool].Name]
 		if pool == nil || l.inARow[n.Pool] >= maxRefused {
@@ -96,24 +88,15 @@ func (l *launch) round() []attempted {
 // create creates the claims of a round, and then goes through the answers in the order of the plan.
 // The error is the first that is no refusal.
 func (l *launch) create(ctx context.Context, round []attempted) error {
-	var all sync.WaitGroup
-	for i := range round {
-		all.Go(func() { round[i].err = l.actuator.create(ctx, round[i].claim) })
-	}
-	all.Wait()
-	var first error
-	for i := range round {
-		if err := l.answer(&round[i]); err != nil && first == nil {
-			first = err
-		}
-	}
-	return first
+	return inRounds(len(round),
+		func(i int) error { return l.actuator.create(ctx, round[i].claim) },
+		func(i int, err error) error { return l.answer(&round[i], err) })
 }
 
 // answer notes what came of a claim. It returns an error that is no refusal.
-func (l *launch) answer(t *attempted) error {
+func (l *launch) answer(t *attempted, err error) error {
 	pool, refused := t.node.Pool, len(l.through.refusals)
-	err := l.through.done(t.err, RefusedError{
+	err = l.through.done(err, RefusedError{
 		Kind: "NodeClaim", Name: t.claim.Name, Pool: l.snapshot.Pools[pool].Name, Pods: uids(l.snapshot, t.node.Pods),
 	})
 	switch {

@@ -55,30 +55,48 @@ func setAnnounced(annotations map[string]string, announced map[string]int) error
 // let onto the node of another claim since the snapshot has its place there. Like Launch,
 // Settle goes on past claims that the API server refuses to change.
 func (a *Actuator) Settle(ctx context.Context, changes cluster.AnnouncedChanges) (cluster.Change, error) {
-	done := cluster.Change{Planned: map[string]string{}}
-	var through application
+	var more []plannedMore
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
 		c := changes[name]
-		fewer := make(map[string]int, len(c.Fewer))
+		m := plannedMore{claim: name, announced: make(map[string]int, len(c.Fewer))}
 		for owner, n := range c.Fewer {
-			fewer[owner] = -n
+			m.announced[owner] = -n
 		}
-		var come []string
 		for _, arrived := range c.Come {
 			if a.takesPlace(ctx, arrived, name) {
-				come = append(come, arrived.Pod)
-				fewer[arrived.Owner]--
+				m.pods = append(m.pods, arrived.Pod)
+				m.announced[arrived.Owner]--
 			}
 		}
-		text, err := a.changePlannedPods(ctx, name, come, fewer)
-		if err := through.done(err, RefusedError{Kind: "NodeClaim", Name: name}); err != nil {
-			return done, through.end(err)
-		}
-		if text != "" && len(come) > 0 {
-			done.Planned[name] = text
-		}
+		more = append(more, m)
 	}
-	return done, through.end(nil)
+	return a.planMore(ctx, more)
+}
+
+// plannedMore are pods to add to those planned onto a claim, and by how many the announced
+// ones change, by owner.
+type plannedMore struct {
+	claim     string
+	pods      []string
+	announced map[string]int
+}
+
+// planMore writes what changes of the pods planned onto claims, each of which is there once. It goes on
+// past claims that the API server refuses to change, and those that are gone are left out.
+func (a *Actuator) planMore(ctx context.Context, more []plannedMore) (cluster.Change, error) {
+	done := cluster.Change{Planned: map[string]string{}}
+	var through application
+	texts := make([]string, len(more))
+	err := inRounds(len(more), func(i int) (err error) {
+		texts[i], err = a.changePlannedPods(ctx, more[i].claim, more[i].pods, more[i].announced)
+		return err
+	}, func(i int, err error) error {
+		if texts[i] != "" {
+			done.Planned[more[i].claim] = texts[i]
+		}
+		return through.done(err, RefusedError{Kind: "NodeClaim", Name: more[i].claim})
+	})
+	return done, through.end(err)
 }
 
 // takesPlace reports whether a pod has its place on a claim: unless it was let onto the node of

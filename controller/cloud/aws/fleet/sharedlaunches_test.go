@@ -99,7 +99,7 @@ func TestAsksAgain(t *testing.T) {
 		if diff := cmp.Diff([]string{"b"}, (<-other).Claims); diff != "" {
 			t.Errorf("claims of the request of b (-want +got):\n%s", diff)
 		}
-		time.Sleep(outcomeKept + time.Second) //nolint:forbidigo // of the bubble's time
+		time.Sleep(ownKept + time.Second) //nolint:forbidigo // of the bubble's time
 		<-ask("c")
 		if n := len(l.launches.preparedAttempts); n != 1 {
 			t.Errorf("%d attempts are remembered, want that of c", n)

@@ -186,18 +186,27 @@ func (b *bench) pod(t *testing.T, kind, version string, owner client.Object, nam
 	b.writeStatus(t, pod)
 }
 
+// marked is how many pods the watches have seen that are marked unschedulable.
+func (b *bench) marked() int {
+	n := 0
+	for _, pod := range b.view.Pods() {
+		if len(pod.Status.Conditions) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// awaitMarked waits until the watches have seen so many such pods.
+func (b *bench) awaitMarked(t *testing.T, want int) {
+	t.Helper()
+	eventually.Ok(t, "the pods are seen", func() (string, bool) { n := b.marked(); return fmt.Sprint(n, " pods"), n == want })
+}
+
 // round makes one round of the loop, after the watches have seen so many pods that wait.
 func (b *bench) round(t *testing.T, pods int) {
 	t.Helper()
-	eventually.Ok(t, "the pods are seen", func() (string, bool) {
-		n := 0
-		for _, pod := range b.view.Pods() {
-			if len(pod.Status.Conditions) > 0 {
-				n++
-			}
-		}
-		return fmt.Sprint(n, " pods"), n == pods
-	})
+	b.awaitMarked(t, pods)
 	if _, err := b.loop.Round(t.Context()); err != nil {
 		t.Fatal(err)
 	}

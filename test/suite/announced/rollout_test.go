@@ -90,14 +90,15 @@ func (b *bench) replicaSets(t *testing.T, replicas int32, change func(*corev1.Po
 	return sets
 }
 
-// begin creates the first pod of each, and tells the loop once all are seen.
+// begin creates the first pod of each, and tells the loop once all are seen to wait: the first
+// decision is about all of them.
 func (b *bench) begin(t *testing.T, change func(*corev1.PodSpec), sets ...*appsv1.ReplicaSet) {
 	t.Helper()
-	want := len(b.view.Pods()) + len(sets)
+	want := b.marked() + len(sets)
 	for _, rs := range sets {
 		b.pod(t, "ReplicaSet", "apps/v1", rs, rs.Name+"-0", change)
 	}
-	eventually.Ok(t, "the pods are seen", func() (string, bool) { n := len(b.view.Pods()); return fmt.Sprint(n, " pods"), n == want })
+	b.awaitMarked(t, want)
 	for _, rs := range sets {
 		b.loop.Arrived(rs.UID, false)
 	}

@@ -109,6 +109,11 @@ func (c *cluster) measure(ctx context.Context, s scenario, name string, o *optio
 // run. The pods say so: on a busy machine, a ReplicaSet's status may lag behind for good.
 func (c *cluster) untilRunning(ctx context.Context) error {
 	return c.stack.Until(ctx, "all pods to run", runningWithin, func(ctx context.Context) (string, bool) {
+		if waiting := c.seen.waiting(); waiting > 0 {
+			// The watch knows. Lists of all workloads, four times a second, were a tenth
+			// of what the API server did.
+			return fmt.Sprintf("%d pods wait", waiting), false
+		}
 		deployments, jobs := &appsv1.DeploymentList{}, &batchv1.JobList{}
 		if err := c.stack.Client.List(ctx, deployments, client.InNamespace(burst.Namespace)); err != nil {
 			return err.Error(), false

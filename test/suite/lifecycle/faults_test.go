@@ -33,6 +33,8 @@ type faults struct {
 	early   chan struct{}
 	retried atomic.Bool
 	stayed  atomic.Bool
+
+	writes writes
 }
 
 // Patch does not answer for some pods.
@@ -43,6 +45,9 @@ func (f *faults) Patch(ctx context.Context, o client.Object, p client.Patch, opt
 			return apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, n.Name, nil)
 		}
 		f.stayed.CompareAndSwap(false, slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == karpv1.TaintKeyReserved }))
+	}
+	if n, node := o.(*corev1.Node); node {
+		f.writes.node(n)
 	}
 	if _, pod := o.(*corev1.Pod); pod {
 		switch {
@@ -70,6 +75,9 @@ type lateStatus struct {
 
 // Update refuses the first status of a claim that says Registered.
 func (s *lateStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	if c, ok := o.(*karpv1.NodeClaim); ok {
+		s.faults.writes.claim(c)
+	}
 	if c, ok := o.(*karpv1.NodeClaim); ok && condition.IsTrue(c.Status.Conditions, karpv1.ConditionRegistered) {
 		if _, was := s.faults.late.LoadOrStore(c.UID, true); !was {
 			return apierrors.NewConflict(schema.GroupResource{Group: karpv1.Group, Resource: "nodeclaims"}, c.Name, nil)

@@ -182,7 +182,6 @@ func early(t *testing.T, w *launchingCluster) {
 	w.decided(t, "one-decision", "early", "elsewhere")
 	w.registered(t, "early")
 	w.lift(t, "node-early")
-	w.tolerates(t, pod, "early")
 	if err := w.client.SubResource("binding").Create(t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-early"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/provider"
@@ -25,7 +24,7 @@ const (
 
 // initialize marks a node as initialized once it is ready, has no startup taints, and
 // reports every resource that the claim requests. It reserves the node with the same
-// write.
+// write, which admit has made already for most nodes.
 func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return nil
@@ -35,15 +34,21 @@ func (r *Reconciler) initialize(ctx context.Context, claim *karpv1.NodeClaim, no
 		return nil
 	}
 	base := node.DeepCopy()
-	node.Labels[karpv1.LabelInitialized] = "true"
-	if err := r.Reservations.Close(ctx, claim, node); err != nil {
+	if err := r.markInitialized(ctx, claim, node); err != nil {
 		return err
 	}
-	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.writeNode(ctx, node, base); err != nil {
 		return fmt.Errorf("initialize node %s: %w", node.Name, err)
 	}
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionInitialized)
 	return nil
+}
+
+// markInitialized changes node in memory: it is labelled as initialized, and reserved while
+// planned pods wait.
+func (r *Reconciler) markInitialized(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
+	node.Labels[karpv1.LabelInitialized] = "true"
+	return r.Reservations.Close(ctx, claim, node)
 }
 
 // launchOverdue gives up a claim that has no instance after launchTimeout, so that its

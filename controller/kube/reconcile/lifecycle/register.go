@@ -25,6 +25,10 @@ import (
 // tolerate the taint would never become ready.
 const readyTimeout = 30 * time.Second
 
+// unreadyToldAfter is how long a node may be unready before its claim says so. Most nodes
+// are ready by then, and the write is saved.
+const unreadyToldAfter = 5 * time.Second
+
 // taintPropagation is how long pods are kept off a node after it has lost the
 // unregistered taint. That taint evicts: kube-controller-manager deletes pods that are
 // bound before its watch shows the node without the taint (14 of 2,000 when all were
@@ -42,12 +46,15 @@ func (r *Reconciler) register(ctx context.Context, claim *karpv1.NodeClaim, node
 	if err := r.adopt(ctx, claim, node); err != nil {
 		return 0, err
 	}
-	if left := readyTimeout - r.Clock.Since(node.CreationTimestamp.Time); left > 0 && !takesPods(node) {
+	age := r.Clock.Since(node.CreationTimestamp.Time)
+	if left := readyTimeout - age; left > 0 && !takesPods(node) {
+		if age < unreadyToldAfter {
+			return unreadyToldAfter - age, nil
+		}
 		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "NodeNotReady", "node "+node.Name+" has joined and is not ready yet")
 		return left, nil
 	}
 	if left := r.propagation(claim, node); left > 0 {
-		condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, "Settling", "node "+node.Name+" is ready and opens in a moment")
 		return left, nil
 	}
 	return 0, r.admit(ctx, claim, node)
@@ -75,11 +82,36 @@ func takesPods(node *corev1.Node) bool {
 	})
 }
 
-// admit marks the node as registered and lets its planned pods in. If they cannot start
-// on it yet, it removes the reservation, unless it has to stay, so that the DaemonSets that
-// make the node ready can run.
+// admit marks the node as registered and lets its planned pods in. A node that has all it
+// needs is marked as initialized with the same write. If the pods cannot start on it yet,
+// it removes the reservation, unless it has to stay, so that the DaemonSets that make the
+// node ready can run.
 func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	base := node.DeepCopy()
+	if node.Labels == nil {
+		node.Labels = map[string]string{}
+	}
+	node.Labels[karpv1.LabelRegistered] = "true"
+	reserve := r.reserveUninitialized
+	if readiness.Uninitialized(claim, node) == "" {
+		reserve = r.markInitialized
+	}
+	if err := reserve(ctx, claim, node); err != nil {
+		return err
+	}
+	if err := r.writeNode(ctx, node, base); err != nil {
+		return fmt.Errorf("register node %s: %w", node.Name, err)
+	}
+	r.taintReplaced.Delete(claim.UID)
+	claim.Status.NodeName = node.Name
+	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
+	return nil
+}
+
+// reserveUninitialized reserves a node that lacks something for its planned pods, if they
+// can start on it or the node cannot need a DaemonSet before. It changes node in memory. A
+// node that joined without the unregistered taint is not reserved before it is initialized.
+func (r *Reconciler) reserveUninitialized(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	keep := slices.ContainsFunc(node.Spec.Taints, reservation.IsTaint)
 	if keep && !reservation.PodsCanStart(claim, node) {
 		var err error
@@ -91,16 +123,6 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	if keep {
 		node.Spec.Taints = append(node.Spec.Taints, karpv1.ReservedTaint(claim.UID))
 	}
-	if node.Labels == nil {
-		node.Labels = map[string]string{}
-	}
-	node.Labels[karpv1.LabelRegistered] = "true"
-	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
-		return fmt.Errorf("register node %s: %w", node.Name, err)
-	}
-	r.taintReplaced.Delete(claim.UID)
-	claim.Status.NodeName = node.Name
-	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
 	return nil
 }
 
@@ -141,10 +163,7 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	if replaced {
 		node.Spec.Taints = mergeTaints(slices.DeleteFunc(node.Spec.Taints, isUnregistered), []corev1.Taint{karpv1.ClosedTaint()})
 	}
-	if equality.Semantic.DeepEqual(base, node) {
-		return nil
-	}
-	if err := r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.writeNode(ctx, node, base); err != nil {
 		return fmt.Errorf("adopt node %s: %w", node.Name, err)
 	}
 	if replaced {
@@ -155,6 +174,15 @@ func (r *Reconciler) adopt(ctx context.Context, claim *karpv1.NodeClaim, node *c
 			"node %s joined without taint %s: the scheduler may have bound pods there before it had its labels and taints; add it in the user data", node.Name, karpv1.TaintKeyUnregistered)
 	}
 	return nil
+}
+
+// writeNode writes what differs from base, if anything does, unless others have written
+// since: the write replaces the whole list of taints.
+func (r *Reconciler) writeNode(ctx context.Context, node, base *corev1.Node) error {
+	if equality.Semantic.DeepEqual(base, node) {
+		return nil
+	}
+	return r.Client.Patch(ctx, node, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 }
 
 func setOwner(node *corev1.Node, claim *karpv1.NodeClaim) {

@@ -43,25 +43,26 @@ func announcedPods(claim *karpv1.NodeClaim) int {
 }
 
 // waiting returns how many of the claim's planned pods still wait, announced ones included,
-// and has the toleration of the claim's reservation added to those that lack it.
-func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (int, error) {
+// and those that lack the toleration of the claim's reservation.
+func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (waiting int, without []*corev1.Pod, err error) {
 	planned, err := plannedPods(claim)
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	waiting, without, err := r.lacking(ctx, claim, planned)
-	if err != nil {
-		return 0, err
+	if waiting, without, err = r.lacking(ctx, claim, planned); err != nil {
+		return 0, nil, err
 	}
-	r.addTolerations(ctx, claim.UID, without)
-	return waiting + announcedPods(claim), nil
+	return waiting + announcedPods(claim), without, nil
 }
 
 // Prepare has the toleration of the claim's reservation added to the planned pods that lack
-// it. Done while the instance boots, nothing is left to be written when the node is ready.
-// It returns after how long to call it again, 0 when no pod lacks it, and does nothing for a
-// node that takes pods already: [Reservations.Open] goes on there. Planned pods that cannot
-// be read have no part in the claim's life: its node is opened to all.
+// it, while the instance boots, if they are many: little is left to be written when the node
+// is ready. Few are written then, in a moment ([Reservations.Open]). Each change of a pod
+// makes the scheduler try it: while no node takes it, in vain, and the more often it has,
+// the longer it waits before it tries the pod again.
+// Prepare returns after how long to call it again, 0 when there is nothing to be written, and
+// does nothing for a node that takes pods already. Planned pods that cannot be read have no
+// part in the claim's life: its node is opened to all.
 func (r *Reservations) Prepare(ctx context.Context, claim *karpv1.NodeClaim) (time.Duration, error) {
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
 		return 0, nil
@@ -69,6 +70,9 @@ func (r *Reservations) Prepare(ctx context.Context, claim *karpv1.NodeClaim) (ti
 	planned, err := plannedPods(claim)
 	if err != nil {
 		logr.FromContextOrDiscard(ctx).Error(err, "no node is kept for planned pods")
+		return 0, nil
+	}
+	if len(planned) <= writersPerClaim {
 		return 0, nil
 	}
 	_, without, err := r.lacking(ctx, claim, planned)

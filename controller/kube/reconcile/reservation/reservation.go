@@ -76,11 +76,11 @@ func PodsCanStart(claim *karpv1.NodeClaim, node *corev1.Node) bool {
 
 // Close adds the reservation to a node on which planned pods can start, and removes it
 // from a node on which they cannot, or for which no pod waits. It changes node in
-// memory, and the caller writes it; the pods get their tolerations in the background.
+// memory; the caller writes it and calls [Reservations.Open], which writes the pods.
 func (r *Reservations) Close(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) error {
 	keep := false
 	if PodsCanStart(claim, node) {
-		waiting, err := r.waiting(ctx, claim)
+		waiting, _, err := r.waiting(ctx, claim)
 		if err != nil {
 			return err
 		}
@@ -140,10 +140,11 @@ func (r *Reservations) lasts(ctx context.Context, claim *karpv1.NodeClaim, since
 	if r.clock.Since(since) >= maxDuration {
 		return false, nil
 	}
-	waiting, err := r.waiting(ctx, claim)
+	waiting, without, err := r.waiting(ctx, claim)
 	if err != nil {
 		return false, err
 	}
+	r.addTolerations(ctx, claim.UID, without)
 	others, err := r.decisionState(ctx, claim.Annotations[karpv1.AnnotationDecision])
 	if err != nil {
 		return false, err

@@ -12,9 +12,8 @@ import (
 )
 
 // slack is by how much what the controller takes at rest may grow from the first measurement
-// to the last, besides a twentieth. The garbage collector, idle connections and the series of
-// offerings explain it, which are there while a NodePool is, and in a run shorter than
-// [remembered] what is remembered for a while.
+// to the last, besides a twentieth. The garbage collector and idle connections explain it,
+// and in a run shorter than [remembered] what is remembered for a while.
 type slack struct {
 	heap, resident, goroutines float64 // bytes, bytes, number
 }

@@ -27,9 +27,9 @@ type figures struct {
 	// cpu is the processor time since the start, in seconds.
 	cpu float64
 	// series is how many lines /metrics has, stale how many of them name something of
-	// this test, all of which is gone.
-	series int
-	stale  []string
+	// this test, all of which is gone, and offerings how many are of an offering.
+	series, offerings int
+	stale             []string
 }
 
 // nodeNames ends the name of every node that EC2 starts, as a label's value.
@@ -87,6 +87,9 @@ func (f *figures) read(r io.Reader) error {
 			continue
 		}
 		f.series++
+		if strings.HasPrefix(line, "karpenter_cloudprovider_instance_type_offering_") {
+			f.offerings++
+		}
 		if strings.Contains(line, `"churn-`) || strings.Contains(line, nodeNames) {
 			f.stale = append(f.stale, line)
 		}

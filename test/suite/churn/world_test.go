@@ -147,6 +147,15 @@ func leave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// They take megabytes, and leave with the next sum over the cluster: up to 15 s later.
+	err = stack.Until(t.Context(), "the series of offerings to leave with the NodePools", time.Minute, func(ctx context.Context) (string, bool) {
+		var f figures
+		err := get(ctx, "/metrics", f.read)
+		return fmt.Sprintf("%d series of offerings, %v", f.offerings, err), err == nil && f.offerings == 0
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // replacePolicies applies versions of the policy one after the other, each with other

@@ -75,10 +75,12 @@ type lateStatus struct {
 
 // Update refuses the first status of a claim that says Registered.
 func (s *lateStatus) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
-	if c, ok := o.(*karpv1.NodeClaim); ok {
-		s.faults.writes.claim(c)
+	c, ok := o.(*karpv1.NodeClaim)
+	if !ok {
+		return s.SubResourceWriter.Update(ctx, o, opts...)
 	}
-	if c, ok := o.(*karpv1.NodeClaim); ok && condition.IsTrue(c.Status.Conditions, karpv1.ConditionRegistered) {
+	s.faults.writes.claim(c)
+	if condition.IsTrue(c.Status.Conditions, karpv1.ConditionRegistered) {
 		if _, was := s.faults.late.LoadOrStore(c.UID, true); !was {
 			return apierrors.NewConflict(schema.GroupResource{Group: karpv1.Group, Resource: "nodeclaims"}, c.Name, nil)
 		}

@@ -52,6 +52,7 @@ func TestReservation(t *testing.T) {
 			w.plan(t, name, "default/"+name, "default/gone")
 			w.registered(t, name)
 			w.eventually(t, "the reservation before the startup taint is lifted, as no DaemonSet needs to come", func() bool { return w.reserved(t, name) })
+			w.tolerates(t, pod, name) // it may tolerate the startup taint, and be what lifts it
 			w.lift(t, "node-"+name)
 			w.eventually(t, "the reservation", func() bool { return w.reserved(t, name) })
 			w.tolerates(t, pod, name)
@@ -182,6 +183,7 @@ func early(t *testing.T, w *launchingCluster) {
 	w.decided(t, "one-decision", "early", "elsewhere")
 	w.registered(t, "early")
 	w.lift(t, "node-early")
+	w.tolerates(t, pod, "early")
 	if err := w.client.SubResource("binding").Create(t.Context(), pod, &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: "node-early"}}); err != nil {
 		t.Fatal(err)
 	}

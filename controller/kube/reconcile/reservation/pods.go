@@ -57,7 +57,7 @@ func (r *Reservations) waiting(ctx context.Context, claim *karpv1.NodeClaim) (wa
 
 // Prepare has the toleration of the claim's reservation added to the planned pods that lack
 // it, while the instance boots, if they are many: little is left to be written when the node
-// is ready. Few are written then, in a moment ([Reservations.Open]). Each change of a pod
+// is registered. Few are written then, in a moment ([Reservations.Open]). Each change of a pod
 // makes the scheduler try it: while no node takes it, in vain, and the more often it has,
 // the longer it waits before it tries the pod again.
 // Prepare returns after how long to call it again, 0 when there is nothing to be written, and

@@ -97,26 +97,38 @@ func (r *Reservations) Close(ctx context.Context, claim *karpv1.NodeClaim, node 
 	return nil
 }
 
-// Open ends the reservation of the claim's node when no pod of its decision waits any
-// more, or when it has lasted long enough. It returns when to call it again, and 0 when
-// the node is open to all.
+// Open gives the planned pods that lack it the toleration of the node's reservation, and
+// ends the reservation when no pod of its decision waits any more, or when it has lasted
+// long enough. It is for nodes that are registered. It returns when to call it again, and
+// 0 when the node is open to all.
 func (r *Reservations) Open(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (time.Duration, error) {
 	if !slices.ContainsFunc(node.Spec.Taints, IsTaint) {
 		return 0, nil
 	}
+	keep, poll := false, pollInterval
+	var err error
 	if condition.IsTrue(claim.Status.Conditions, karpv1.ConditionInitialized) {
-		since := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized).LastTransitionTime.Time
-		lasts, err := r.lasts(ctx, claim, since)
-		if err != nil {
-			return 0, err
-		}
-		if lasts {
-			return pollInterval, nil
-		}
-	} else if keep, err := r.HoldUninitialized(ctx, claim, node); err != nil || keep {
-		return uninitializedPoll, err
+		keep, err = r.lasts(ctx, claim, meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionInitialized).LastTransitionTime.Time)
+	} else {
+		poll = uninitializedPoll
+		keep, err = r.admitEarly(ctx, claim, node)
+	}
+	if err != nil || keep {
+		return poll, err
 	}
 	return 0, unreserve(ctx, r.client, node)
+}
+
+// admitEarly says whether a node that is not initialized stays reserved, and lets its
+// planned pods in if so: one that tolerates a startup taint may be what lifts it.
+func (r *Reservations) admitEarly(ctx context.Context, claim *karpv1.NodeClaim, node *corev1.Node) (bool, error) {
+	keep, err := r.HoldUninitialized(ctx, claim, node)
+	if err != nil || !keep {
+		return false, err
+	}
+	_, without, err := r.waiting(ctx, claim)
+	r.addTolerations(ctx, claim.UID, without)
+	return true, err
 }
 
 // unreserve removes the reservation from a node and writes it. A node that is not registered

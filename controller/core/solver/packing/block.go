@@ -19,15 +19,13 @@ type block struct {
 	// members are, for each item of the block, the items of the whole instance
 	// that it stands for, those with least choice first.
 	members [][]int32
-	stats   Stats
+	// piece is set for a part of a larger block.
+	piece bool
+	stats Stats
 }
 
 // solve prices the block's items in at most so many moves.
 func (b *block) solve(moves int, tolerance float64) {
-	if len(b.p.m.items) > maxMasterItems {
-		b.p.m.initialDuals(b.p.dual)
-		return
-	}
 	if b.master == nil {
 		b.master = newMaster(b.p)
 	}
@@ -76,6 +74,7 @@ type part struct {
 	members [][]int32
 	// others counts the items that share bins.
 	others int32
+	piece  bool
 }
 
 // partKey says which items of a block are the same to it.
@@ -98,9 +97,11 @@ func (p *partition) blocks() []*block {
 		}
 		p.share(int32(i), to)
 	}
-	out := make([]*block, len(p.parts))
+	var out []*block
 	for i := range p.parts {
-		out[i] = p.finish(&p.parts[i])
+		for _, x := range p.parts[i].pieces(&p.in.Conflicts) {
+			out = append(out, p.finish(&x))
+		}
 	}
 	return out
 }
@@ -276,7 +277,7 @@ func (p *partition) finish(x *part) *block {
 			m.bins = append(m.bins, x.bins[i])
 		}
 	}
-	b := &block{set: p.in.Sets[x.set], members: x.members}
+	b := &block{set: p.in.Sets[x.set], members: x.members, piece: x.piece}
 	b.p = newPricer(m, &b.stats)
 	return b
 }

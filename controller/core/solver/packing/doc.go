@@ -13,7 +13,8 @@
 // packed greedily, and single bins are improved by local search.
 //
 //	reduce        drop bin types that another beats (dominance.go)
-//	blocks        part the items by the bin types that serve them (block.go)
+//	blocks        part the items by the bin types that serve them (block.go), and many
+//	              items of the same into pieces (pieces.go)
 //	duals         price the items of each block: by a restricted master (master.go), by
 //	              an aggregate program where items are few (duals.go), or by the duals of
 //	              a like block (donor.go, warmstart.go)

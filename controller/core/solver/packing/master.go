@@ -9,10 +9,6 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// maxMasterItems is up to how many items a restricted master is tried on; its pivots
-// grow with the square. 200 does as well for the mixes, which merge what is more.
-const maxMasterItems = 400
-
 // restrictedMaster prices items by column generation (Gilmore and Gomory): take
 // patterns, in fractions, so that all items are covered at the least cost. It starts
 // from patterns of one item each and asks the pricer for better ones as long as there

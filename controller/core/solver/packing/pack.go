@@ -130,14 +130,14 @@ func computeDuals(blocks []*block, effort int) {
 		case b.p.m.aggregable():
 			b.p.priceByAggregate()
 		default:
-			b.solve(moves(effort, share[i]), tolerance(share[i]))
+			b.solve(b.moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
 	parallel.Each(len(blocks), func(i int) {
 		b := blocks[i]
 		if starts[i] >= 0 {
 			b.warmStart(blocks[starts[i]])
-			b.solve(moves(effort, share[i]), tolerance(share[i]))
+			b.solve(b.moves(effort, share[i]), tolerance(share[i]))
 		}
 	})
 	parallel.Each(len(blocks), func(i int) {
@@ -175,7 +175,12 @@ func tolerance(share float64) float64 { return min(0.05, 0.002/math.Sqrt(share))
 const fewMoves = 40
 
 // moves are a block's part of the effort: most goes where the money is.
-func moves(effort int, share float64) int { return min(effort, fewMoves+int(float64(effort)*share)) }
+func (b *block) moves(effort int, share float64) int {
+	if b.piece {
+		share *= pieceEffort
+	}
+	return min(effort, fewMoves+int(float64(effort)*share))
+}
 
 // importDuals takes over what the blocks found their items, and the capacity of
 // their bins, to be worth.

@@ -31,7 +31,7 @@ func warmStarts(blocks []*block, share []float64, donors []int) []int {
 }
 
 // mastered reports whether the block gets a restricted master.
-func (b *block) mastered() bool { return !b.p.m.aggregable() && len(b.p.m.items) <= maxMasterItems }
+func (b *block) mastered() bool { return !b.p.m.aggregable() }
 
 // likeness says which items of different blocks are the same to patterns.
 type likeness struct{ shape, group int32 }

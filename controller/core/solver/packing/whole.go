@@ -13,6 +13,9 @@ const (
 	// bins hold whole items. With more, fractions of an item hardly matter: of six mixes of
 	// 1,000 pods, the bound of one rises by more than 0.01 %.
 	maxWholeBound = 1500
+	// maxWholeBoundKinds is up to how many kinds of items it counts them: pivots of the program
+	// grow with the square.
+	maxWholeBoundKinds = 400
 	// wholeRounds is how often the program of a bound is solved again with the fillings
 	// that were found by branching. wholeWork nearly always ends the search before that.
 	wholeRounds = 100
@@ -39,7 +42,7 @@ const (
 // bin could hold at most is found by branch and bound; where that takes too many steps,
 // the bound at hand counts. The search begins at duals that BoundingDuals returned and is
 // smoothed towards the best ones so far (Wentges 1997). It returns nil for more than
-// maxWholeBound items.
+// maxWholeBound items, or maxWholeBoundKinds kinds of them.
 //
 // The instance has no conflicts: a group of which a bin takes one item is a resource.
 func WholeBoundingDuals(in *Instance, offered []int32, start []float64) []float64 {
@@ -47,7 +50,7 @@ func WholeBoundingDuals(in *Instance, offered []int32, start []float64) []float6
 		return nil
 	}
 	_, m, from := prepare(in)
-	if len(m.items) == 0 || len(m.items) > maxMasterItems {
+	if len(m.items) == 0 || len(m.items) > maxWholeBoundKinds {
 		return nil
 	}
 	at := func(i int) int32 {

@@ -32,6 +32,8 @@ type gathering struct {
 	// closed is told how many a window gathered, and for how long; nil is not told.
 	closed func(size int, took time.Duration)
 	clock  func() time.Time
+	// patient keeps windows open for a minute, in tests ([Launcher.Expect]).
+	patient bool
 
 	mu      sync.Mutex
 	open    map[provider.Group]*window
@@ -150,7 +152,7 @@ func (g *gathering) close(w *window) {
 // serve waits for the window to close and has its members answered.
 func (g *gathering) serve(ctx context.Context, w *window) {
 	begun := time.Now() //nolint:forbidigo // metrics measure real time
-	w.await(ctx)
+	w.await(ctx, g.patience(w.group))
 	g.mu.Lock()
 	g.close(w)
 	members := make([]*member, 0, len(w.members))
@@ -165,14 +167,24 @@ func (g *gathering) serve(ctx context.Context, w *window) {
 	close(w.done)
 }
 
-func (w *window) await(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, longestWait)
-	defer cancel()
-	wait := absentWait
-	if w.group.Size == 0 {
-		wait = ungroupedWait
+// patience is for how long a group's window is open: each since the last member came, all
+// in all.
+type patience struct{ each, all time.Duration }
+
+func (g *gathering) patience(group provider.Group) patience {
+	switch {
+	case g.patient:
+		return patience{time.Minute, time.Minute}
+	case group.Size == 0:
+		return patience{ungroupedWait, longestWait}
 	}
-	for w.another(ctx, wait) {
+	return patience{absentWait, longestWait}
+}
+
+func (w *window) await(ctx context.Context, wait patience) {
+	ctx, cancel := context.WithTimeout(ctx, wait.all)
+	defer cancel()
+	for w.another(ctx, wait.each) {
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"strings"
+	"testing"
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -66,6 +67,13 @@ func New(cfg Config) *Launcher {
 	l := &Launcher{cfg: cfg, untagged: tagQueue{tag: cfg.Instances.Tag, clock: cfg.Clock}}
 	l.gathering = gathering{most: most, give: l.groupAttempts, closed: cfg.Batches.Closed("create_fleet"), clock: cfg.Clock}
 	return l
+}
+
+// Expect makes the claims of each group wait for each other for a minute, in tests. What it
+// returns ends that. It is not safe while claims are launched.
+func (l *Launcher) Expect(testing.TB) (undo func()) {
+	l.gathering.patient = true
+	return func() { l.gathering.patient = false }
 }
 
 // Ended says that an instance has been ended: its claim is not written on it any more.

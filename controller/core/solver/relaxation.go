@@ -3,6 +3,8 @@ package solver
 import (
 	"cmp"
 	"math"
+
+	"spokeshave.dev/controller/core/model"
 )
 
 // relaxation is how a solve treats preferences: as requirements, some of them as
@@ -19,7 +21,7 @@ type relaxation struct {
 	// next prepares the next round and reports whether it should run.
 	next func(*relaxer) bool
 	// keeps reports whether the new plan replaces the earlier one.
-	keeps func(found, before outcome) bool
+	keeps func(s *model.Snapshot, found, before outcome) bool
 }
 
 // maxRelaxations is how many times preferences are dropped one by one before the pods
@@ -54,9 +56,8 @@ type relaxer struct {
 	preferred bool
 	wishes    preferences
 	best      outcome
-	// left is how many pods the last plan left out. short is set when a plan with
-	// preferences left pods out.
-	left  int
+	// last is the last plan. short is set when a plan with preferences left pods out.
+	last  outcome
 	short bool
 	// quick is set when the last plan was made with little effort.
 	quick  bool
@@ -78,9 +79,9 @@ func relax(in *Input, log *trialLog) outcome {
 			}
 			found := find(r.question(&x), log)
 			found.stats.Waived = r.wishes.waived(in.Pods)
-			r.left, r.quick = len(found.Unplaced), x.quick
-			r.short = r.left > 0 || r.short
-			if r.best.Plan == nil || x.keeps(found, r.best) {
+			r.last, r.quick = found, x.quick
+			r.short = len(found.Unplaced) > 0 || r.short
+			if r.best.Plan == nil || x.keeps(r.in.Snapshot, found, r.best) {
 				r.best = found
 			}
 		}
@@ -118,16 +119,20 @@ func noneOfLeftOut(r *relaxer) bool {
 // made with little effort.
 func leftPodsOut(r *relaxer) bool { return r.preferred && r.short && r.quick }
 
-func always(_, _ outcome) bool { return true }
+func always(*model.Snapshot, outcome, outcome) bool { return true }
 
-// placesMore reports whether a plan leaves out fewer pods than the one before.
-func placesMore(found, before outcome) bool { return len(found.Unplaced) < len(before.Unplaced) }
+// placesMore reports whether a plan leaves out fewer of the most urgent pods than the one before.
+func placesMore(s *model.Snapshot, found, before outcome) bool {
+	return leavesOut(s, found, before) < 0
+}
 
-// placesAsMany reports whether a plan leaves out no more pods than the one before.
-func placesAsMany(found, before outcome) bool { return len(found.Unplaced) <= len(before.Unplaced) }
+// placesAsMany reports whether a plan leaves out no more of the most urgent pods than the one before.
+func placesAsMany(s *model.Snapshot, found, before outcome) bool {
+	return leavesOut(s, found, before) <= 0
+}
 
-// atLeastAsGood reports whether a plan leaves out fewer pods than the one before, or
-// as many at no higher cost.
-func atLeastAsGood(found, before outcome) bool {
-	return cmp.Or(cmp.Compare(len(found.Unplaced), len(before.Unplaced)), cmp.Compare(found.cost(), before.cost())) <= 0
+// atLeastAsGood reports whether a plan leaves out fewer of the most urgent pods than the one
+// before, or as many of each priority at no higher cost.
+func atLeastAsGood(s *model.Snapshot, found, before outcome) bool {
+	return cmp.Or(leavesOut(s, found, before), cmp.Compare(found.cost(), before.cost())) <= 0
 }

@@ -13,9 +13,11 @@ type waiver struct {
 	// pods have preferences in force and are sorted in the order in which Karpenter plans
 	// pods: the last ones give way. before is what each pod had given up until then.
 	pods, before []int32
-	// left is how many pods are left out if all of pods give way, or more of them than
-	// enough. As many as tooFew are not sufficient. tried is the number of the last round.
-	left, tooFew, enough, tried int
+	// all is the plan if all of pods give way, at first the one if none does. More of them than
+	// enough are not needed, as many as tooFew are not sufficient. tried is the number of the
+	// last round.
+	all                   outcome
+	tooFew, enough, tried int
 }
 
 // noPreferences applies when pods are left out although they have no preferences any
@@ -31,7 +33,7 @@ func noPreferences(r *relaxer) bool {
 		return false
 	}
 	slices.SortStableFunc(w.pods, func(a, b int32) int { return inQueue(r.in.Snapshot, a, b) })
-	w.left, w.before, w.enough = len(r.best.Unplaced), r.wishes.lost, len(w.pods)
+	w.all, w.before, w.enough = r.best, r.wishes.lost, len(w.pods)
 	r.wishes.lost = w.with(r.in.Snapshot, &r.wishes, len(w.pods))
 	return true
 }
@@ -56,11 +58,11 @@ func fewestWaive(r *relaxer) bool {
 	case len(w.pods) == 0:
 		return false
 	case w.tried == 0: // all of them gave way
-		if r.left >= w.left {
+		if !placesMore(r.in.Snapshot, r.last, w.all) {
 			return false
 		}
-		w.left = r.left
-	case r.left <= w.left:
+		w.all = r.last
+	case placesAsMany(r.in.Snapshot, r.last, w.all):
 		w.enough = w.tried
 	default:
 		w.tooFew = w.tried

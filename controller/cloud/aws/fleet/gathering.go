@@ -32,7 +32,7 @@ type gathering struct {
 	// closed is told how many a window gathered, and for how long; nil is not told.
 	closed func(size int, took time.Duration)
 	clock  func() time.Time
-	// patient keeps windows open for a minute, in tests ([Launcher.Expect]).
+	// patient keeps windows open for a minute, in tests ([Expect]).
 	patient bool
 
 	mu      sync.Mutex

@@ -69,9 +69,9 @@ func New(cfg Config) *Launcher {
 	return l
 }
 
-// Expect makes the claims of each group wait for each other for a minute, in tests. What it
-// returns ends that. It is not safe while claims are launched.
-func (l *Launcher) Expect(testing.TB) (undo func()) {
+// Expect makes the claims of each group that l launches wait for each other for a minute, in
+// tests. What it returns ends that. It is not safe while claims are launched.
+func Expect(_ testing.TB, l *Launcher) (undo func()) {
 	l.gathering.patient = true
 	return func() { l.gathering.patient = false }
 }

@@ -13,9 +13,9 @@ type waiver struct {
 	// pods have preferences in force and are sorted in the order in which Karpenter plans
 	// pods: the last ones give way. before is what each pod had given up until then.
 	pods, before []int32
-	// all is the plan if all of pods give way, at first the one if none does. More of them than
-	// enough are not needed, as many as tooFew are not sufficient. tried is the number of the
-	// last round.
+	// all is the plan in which all of pods give way; until it is made, the one in which none
+	// does. More of them than enough are not needed, as many as tooFew are not sufficient. tried
+	// is how many gave way in the last round, 0 for all.
 	all                   outcome
 	tooFew, enough, tried int
 }

@@ -147,7 +147,8 @@ func leave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// They take megabytes, and leave with the next sum over the cluster: up to 15 s later.
+	// These series take megabytes. They leave when the inventory is next taken, up to 15 s later,
+	// and would count as growth if they were there at one measurement and not at another.
 	err = stack.Until(t.Context(), "the series of offerings to leave with the NodePools", time.Minute, func(ctx context.Context) (string, bool) {
 		var f figures
 		err := get(ctx, "/metrics", f.read)

@@ -29,7 +29,7 @@ func (x *part) pieces(c *Conflicts) []part {
 	}
 	out := make([]part, (n+pieceItems-1)/pieceItems)
 	for j := range out {
-		out[j] = part{set: x.set, bins: slices.Clone(x.bins), piece: true}
+		out[j] = part{set: x.set, bins: slices.Clone(x.bins), piece: true} // finish drops bins in place
 	}
 	order := make([]int, n)
 	for i := range order {

@@ -1,6 +1,7 @@
 package packing_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -23,12 +24,7 @@ func manyKinds(seed uint64, n int) *packing.Instance {
 			bins = append(bins, bin{float64(cpu) * []float64{0.0425, 0.048, 0.063}[shape], cpu * 1000, cpu * perCPU * 1024})
 		}
 	}
-	slices.SortStableFunc(bins, func(a, b bin) int {
-		if a.cost < b.cost {
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(bins, func(a, b bin) int { return cmp.Compare(a.cost, b.cost) })
 	for _, b := range bins {
 		w.bin(b.cost, b.cpu-80, b.memory*9/10, 110)
 	}

@@ -34,6 +34,10 @@ type Server struct {
 	Scheme *runtime.Scheme
 }
 
+// discardLogs discards what controller-runtime logs. Its SetLogger may not be called by
+// several goroutines at once, and tests that run side by side each start a server.
+var discardLogs = sync.OnceFunc(func() { ctrl.SetLogger(logr.Discard()) })
+
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
@@ -44,7 +48,7 @@ func Start(t testing.TB) *Server {
 // kinds.
 func On(t testing.TB, cluster *controlplane.Cluster) *Server {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
+	discardLogs()
 	s := &Server{Config: cluster.Config()}
 	root, err := source.Root()
 	if err != nil {

@@ -36,7 +36,7 @@ type Server struct {
 
 // discardLogs discards what controller-runtime logs. Its SetLogger may not be called by
 // several goroutines at once, and tests that run side by side each start a server.
-var discardLogs = sync.OnceFunc(func() { ctrl.SetLogger(logr.Discard()) }) //nolint:gochecknoglobals // the logger it sets is one
+var discardLogs = sync.OnceFunc(func() { ctrl.SetLogger(logr.Discard()) }) //nolint:gochecknoglobals // what it sets is global in controller-runtime
 
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {

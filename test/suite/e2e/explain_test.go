@@ -157,24 +157,29 @@ func (l *tenant) asker() asker {
 	}}
 }
 
-// data asks for JSON. What a pod waits for may be the workloads of other tests for a moment.
+// data asks for JSON. Facts are the latest first: before the cap was the reason, and after, the pod may have
+// waited for workloads of other tests.
 func (a *asker) data(t *testing.T, l *tenant, waits, claim string) {
 	t.Helper()
-	ask := func(args ...string) explain.Fact {
+	ask := func(args ...string) []explain.Fact {
 		t.Helper()
 		code, stdout, stderr := a.Kubectl(t.Context(), t, a.kubeconfig, append(append([]string{"explain"}, args...), "-o", "json", "--lease", "explain-lead")...)
 		var got explain.Answer
 		if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 0 || len(got.Facts) == 0 {
 			t.Fatalf("%v: exit %d: %v: %s%s", args, code, err, stdout, stderr)
 		}
-		return got.Facts[len(got.Facts)-1]
+		return got.Facts
+	}
+	capped := func(f explain.Fact) bool {
+		at := slices.IndexFunc(f.Reasons, func(r model.Reason) bool { return r.Code == model.CeilingReached })
+		return at >= 0 && f.Reasons[at].Policy == "explain-cap" && f.Reasons[at].Short > 0 && len(f.Headroom) == 1 && f.Headroom[0].Limit == 0.2
 	}
 	l.until("the cap as the reason, in JSON", func(context.Context) (string, bool) {
-		f := ask("pod", waits, "-n", l.name)
-		at := slices.IndexFunc(f.Reasons, func(r model.Reason) bool { return r.Code == model.CeilingReached })
-		return harness.JSON(f), at >= 0 && f.Reasons[at].Policy == "explain-cap" && f.Reasons[at].Short > 0 && len(f.Headroom) == 1 && f.Headroom[0].Limit == 0.2
+		facts := ask("pod", waits, "-n", l.name)
+		return harness.JSON(facts), slices.ContainsFunc(facts, capped)
 	})
-	f := ask("nodeclaim", claim)
+	facts := ask("nodeclaim", claim)
+	f := facts[len(facts)-1]
 	if len(f.Options) != 4 || f.Options[0].InstanceType != "r6i.large" || len(f.OtherTypes) == 0 || f.OtherTypes[0].Price <= f.Options[0].Price || time.Since(f.Time) > time.Hour {
 		t.Errorf("a launch: %s", harness.JSON(f))
 	}

@@ -212,10 +212,11 @@ spec:
 `, l.name, name, replicas, cpu))
 }
 
-// until waits for a check.
+// until waits for a check. Pods may have waited for a minute for new workloads of other tests
+// (--batch-rollout-duration) before anything is decided about them.
 func (l *tenant) until(what string, check harness.Check) {
 	l.Helper()
-	if err := stack.Until(l.Context(), what, 60*time.Second, check); err != nil {
+	if err := stack.Until(l.Context(), what, 2*time.Minute, check); err != nil {
 		l.Fatal(err)
 	}
 }

@@ -107,7 +107,8 @@ func (s *fractional) round(whole *pricer, up float64, out []Batch) []Batch {
 }
 
 // expand writes times bins of a block's pattern in items of the whole instance and
-// takes them.
+// takes them. Of an item that several blocks share, another one may have taken more than its part:
+// bins get what is left of it, and there are fewer of them when nothing is.
 func (b *block) expand(whole *pricer, f *Pattern, times int32, out []Batch) []Batch {
 	for times > 0 {
 		e := &Pattern{}
@@ -125,6 +126,9 @@ func (b *block) expand(whole *pricer, f *Pattern, times int32, out []Batch) []Ba
 					break
 				}
 			}
+		}
+		if len(e.Items) == 0 {
+			break
 		}
 		whole.left.take(e, copies)
 		d := whole.m.size(e)

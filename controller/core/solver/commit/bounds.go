@@ -71,8 +71,16 @@ func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
 }
 
 // Launchable returns the set of offers that the first new node of a plan may be launched
-// as. Every headroom must hold.
+// as. Every headroom must hold, and pools must be able to meet their minValues.
 func Launchable(p *problem.Problem, headroom []model.Headroom) vec.Bits {
+	set := withinBounds(p, headroom)
+	p.Supply.DropTooLarge(set)
+	return set
+}
+
+// withinBounds returns the set of offers that limits, headroom and reservations allow for the
+// first new node.
+func withinBounds(p *problem.Problem, headroom []model.Headroom) vec.Bits {
 	if len(headroom) > 0 || slices.ContainsFunc(p.Snapshot.Pools, func(x model.Pool) bool { return len(x.Limits) > 0 }) ||
 		slices.ContainsFunc(p.Supply.Keys.Keys, func(k supply.OfferingKey) bool { return k.CapacityType == string(model.Reserved) }) {
 		return NewBounds(p, headroom).Affordable()

@@ -25,6 +25,8 @@ type Counts struct {
 	eligible [][]bool
 	// FilterOffers are the offers that each group's filter admits, nil for all.
 	FilterOffers []vec.Bits
+	// launchable are the offers that a node may be launched as.
+	launchable vec.Bits
 }
 
 // NewCounts counts the pods that stay where they are. launchable are the offers that a node
@@ -34,7 +36,7 @@ func NewCounts(s *Space, launchable vec.Bits) *Counts {
 	n := len(p.Topology.All)
 	l := &Counts{
 		Certain: make([][]int32, n), Possible: make([][]int32, n), Limit: make([][]int32, n),
-		Dependents: make([][]int32, n), eligible: make([][]bool, n), FilterOffers: make([]vec.Bits, n),
+		Dependents: make([][]int32, n), eligible: make([][]bool, n), FilterOffers: make([]vec.Bits, n), launchable: launchable,
 	}
 	usable := vec.NewBits(len(p.Supply.Offers))
 	for c := range p.Classes {

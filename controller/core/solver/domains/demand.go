@@ -8,6 +8,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // demand is a class whose pods are to be assigned to domains of one key.
@@ -58,8 +59,12 @@ func newDemand(s *Space, counts *Counts, key, c int32, cl *problem.Class, alread
 	x.assigned, x.nextHost = make([]int32, len(d.Values)), make([]int32, len(d.Values))
 	x.price = s.unitPrices(key, cl.Choice)
 	x.feasible = make([]bool, len(d.Values))
+	var launchable vec.Bits
+	if counts != nil {
+		launchable = counts.launchable
+	}
 	for v := range x.feasible {
-		x.feasible[v] = s.Fits(cl, already, key, int32(v))
+		x.feasible[v] = s.Fits(cl, already, key, int32(v), launchable)
 	}
 	return x, true
 }

@@ -123,11 +123,12 @@ func (s *Space) within(host int, all []restriction) bool {
 }
 
 // Fits reports whether an offer or a host in domain v of a key can hold a pod of the
-// class, which already has the restrictions.
-func (s *Space) Fits(cl *problem.Class, already []restriction, key, v int32) bool {
+// class, which already has the restrictions. The offer is one of launchable; nil stands for
+// all offers.
+func (s *Space) Fits(cl *problem.Class, already []restriction, key, v int32, launchable vec.Bits) bool {
 	set, in, n := s.p.Choices.All[cl.Choice], s.Keys[key].Offers[v], s.p.Supply.Dims.N()
 	for o := set.NextOfBoth(in, 0); o >= 0; o = set.NextOfBoth(in, o+1) {
-		if vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
+		if (launchable == nil || launchable.Has(o)) && vec.Fits(&cl.Requests, &s.p.Supply.Shapes[s.p.Supply.Offers[o].Shape].Capacity, n) {
 			return true
 		}
 	}

@@ -95,7 +95,7 @@ func (t *Insertion) domainTarget(cl *problem.Class, want *constraint.Rule) []aff
 	for v := range int32(len(t.space.Keys[w.key].Values)) {
 		if slices.ContainsFunc(cl.Terms.DomainRules, func(r constraint.Rule) bool {
 			return r.Kind != constraint.Affinity && t.rules.groupKeys[r.Group] == w.key && !t.rules.counts.Satisfies(&r, v, 0)
-		}) || !t.space.Fits(cl, nil, w.key, v) {
+		}) || !t.space.Fits(cl, nil, w.key, v, nil) {
 			continue
 		}
 		if t.rules.counts.Certain[want.Group][v] > 0 {
@@ -122,7 +122,7 @@ func (t *Insertion) worthNewNode(cl *problem.Class, w *affinityTarget) bool {
 			continue
 		}
 		for v := w.domains.Next(0); v >= 0; v = w.domains.Next(v + 1) {
-			if t.space.Fits(x, nil, w.key, v) {
+			if t.space.Fits(x, nil, w.key, v, nil) {
 				return false
 			}
 		}

@@ -12,7 +12,8 @@ import (
 // for the node that stays, and each of the small ones, in zones of their own, for a
 // small node. A scheduler that sees a small pod first puts it on the node that stays:
 // either the large pod gets a node besides, or the new ones are large enough for
-// anything. The first is cheaper, the second is one answer of the solver's.
+// anything. The first is cheaper, the second is one answer of the solver's. (The node besides
+// is cheap: otherwise launching it only when it is needed would gain more.)
 func TestInstead(t *testing.T) {
 	room := func(cpu int64) model.Resources {
 		return model.Resources{model.CPU: cpu, model.Memory: cpu << 20, model.PodSlots: 10}
@@ -39,14 +40,14 @@ func TestInstead(t *testing.T) {
 		price  float64 // of the node that goes
 		saves  []float64
 	}{
-		"both":     {reason: "the cheaper first, and the other in its stead", price: 5, saves: []float64{4.5, 4.25}},
-		"dear":     {reason: "the other does not pay", price: 0.7, saves: []float64{0.2}},
-		"unworthy": {reason: "the other saves too little for the disruption", policy: "Balanced", price: 0.76, saves: []float64{0.26}},
+		"both":     {reason: "the cheaper first, and the other in its stead", price: 5, saves: []float64{3.91, 3.35}},
+		"dear":     {reason: "the other does not pay", price: 1.6, saves: []float64{0.51}},
+		"unworthy": {reason: "the other saves too little for the disruption", policy: "Balanced", price: 1.68, saves: []float64{0.59}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
 				Catalogs: []model.Catalog{instancetype.Catalog(
-					kind("small", 2000, 0.1, "a", "b"), kind("medium", 4000, 0.3, "a"), kind("large", 6000, 0.45, "b"),
+					kind("small a", 2000, 0.04, "a"), kind("small b", 2000, 1, "b"), kind("medium", 4000, 0.05, "a"), kind("large", 6000, 1.6, "b"),
 				)},
 				Pools: []model.Pool{{Name: "general", NodeClass: "default", Disruption: model.Disruption{Policy: tc.policy}}},
 				Specs: []model.PodSpec{want(4000, nil), want(2000, map[string]string{"topology.kubernetes.io/zone": "a"}), want(2000, map[string]string{"topology.kubernetes.io/zone": "b"})},
@@ -90,19 +91,22 @@ func TestOneLargeNode(t *testing.T) {
 			Labels: map[string]string{"topology.kubernetes.io/zone": "a"},
 		}
 	}
+	cheap, dear := [3]float64{0.1, 0.3, 0.35}, [3]float64{0.7, 1, 1.05} // of 2, 4 and 6 vCPUs
 	for name, tc := range map[string]struct {
 		reason string
+		costs  [3]float64
 		price  float64 // of the node that goes
 		saves  float64 // 0 for no proposal
 	}{
-		"large": {"0.35 for one node with room for both, where 0.1 and 0.3 would not pay", 0.38, 0.03},
-		"waits": {"neither pays; in the mean what is launched for a pod that waits does", 0.34, 0.24},
-		"none":  {"nor does that", 0.24, 0},
-		"both":  {"one node with room for both is cheaper than two", 0.5, 0.15},
+		"large": {"1.05 for one node with room for both, where 0.7 and 1 would not pay", dear, 1.6, 0.55},
+		"both":  {"one node with room for both is cheaper than two", dear, 2, 0.95},
+		"more":  {"one node with room for both saves 0.15, and 0.4 less 0.19 what is launched for a pod that waits", cheap, 0.5, 0.4},
+		"waits": {"neither pays; in the mean what is launched for a pod that waits does", cheap, 0.34, 0.24},
+		"none":  {"nor does that", cheap, 0.24, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &model.Snapshot{
-				Catalogs: []model.Catalog{instancetype.Catalog(kind("small", 2000, 0.1), kind("medium", 4000, 0.3), kind("large", 6000, 0.35))},
+				Catalogs: []model.Catalog{instancetype.Catalog(kind("small", 2000, tc.costs[0]), kind("medium", 4000, tc.costs[1]), kind("large", 6000, tc.costs[2]))},
 				Pools:    []model.Pool{{Name: "general", NodeClass: "default"}},
 				Nodes:    []model.Node{node("goes", tc.price, 8000), node("stays", 1, 4000)},
 			}

@@ -125,9 +125,12 @@ func (c *consolidator) costOfNodesFor(p *Proposal, pods []int32) float64 {
 	return sum
 }
 
+// soundShare is the share of the largest gain from which on a variant without repair comes before
+// all with repair: until what is launched for the pods left over is ready, they wait.
+const soundShare = 0.95
+
 // best returns the variant of the proposal with the largest gain, or nil and why none of them
-// may be proposed. A variant with repair is taken only if no other pays: until what is launched
-// for them is ready, pods wait.
+// may be proposed. Variants with repair are left out if another gains nearly as much (soundShare).
 func (c *consolidator) best(p *Proposal) (*Proposal, Finding) {
 	why := c.tooLittle(p)
 	var sound, waiting []*Proposal
@@ -142,17 +145,28 @@ func (c *consolidator) best(p *Proposal) (*Proposal, Finding) {
 			sound = append(sound, v)
 		}
 	}
-	if len(sound) == 0 {
-		sound = waiting
-	}
-	if len(sound) == 0 {
+	all := choices(sound, waiting)
+	if len(all) == 0 {
 		return nil, why
 	}
-	slices.SortStableFunc(sound, func(a, b *Proposal) int { return cmp.Compare(b.Gain(), a.Gain()) })
-	for _, v := range sound[1:] {
-		c.addFallback(sound[0], v)
+	for _, v := range all[1:] {
+		c.addFallback(all[0], v)
 	}
-	return sound[0], Finding{}
+	return all[0], Finding{}
+}
+
+// choices returns the variants to choose among, the largest gain first: those without repair, and
+// those with repair if they gain more (soundShare).
+func choices(sound, waiting []*Proposal) []*Proposal {
+	byGain := func(a, b *Proposal) int { return cmp.Compare(b.Gain(), a.Gain()) }
+	slices.SortStableFunc(sound, byGain)
+	slices.SortStableFunc(waiting, byGain)
+	if len(waiting) == 0 || len(sound) > 0 && sound[0].Gain() >= soundShare*waiting[0].Gain() {
+		return sound
+	}
+	all := slices.Concat(sound, waiting)
+	slices.SortStableFunc(all, byGain)
+	return all
 }
 
 // variants returns the proposal and the same with each remaining node filled evenly. Of those

@@ -48,7 +48,7 @@ func TestRestOfALargeCluster(t *testing.T) {
 // pods are planned in a second step: they hold, and no pod loses its place by that step.
 func TestRestHolds(t *testing.T) {
 	steps, more := 0, 0
-	for seed := range seeds(80) {
+	for seed := range seeds(40) {
 		g := newGenerator(seed)
 		in := g.input(1 + g.IntN(120))
 		in.Effort = DefaultEffort

@@ -97,6 +97,9 @@ func TestStrategiesDiffer(t *testing.T) {
 // TestStagesAnywhere: a plan and the way to it are the same on one processor and on four, for
 // pods whose constraints contradict each other, for which many strategies run.
 func TestStagesAnywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+	}
 	solve := func(seed uint64, processors int) (model.Plan, Stats) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		g := newGenerator(seed)

@@ -84,6 +84,9 @@ func TestGoGuest(t *testing.T) {
 // TestMeteredGoGuest: the metered guest leaves the same bytes as the guest as
 // it was built.
 func TestMeteredGoGuest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and interprets large modules, which takes minutes under the race detector")
+	}
 	src := source(goGuest(t))
 	src.Config = []byte(`{"avoid": ["m7i"]}`)
 	metered, err := meter.Rewrite(src.Module, meter.Defaults())
@@ -103,6 +106,9 @@ func TestMeteredGoGuest(t *testing.T) {
 // TestGoGuestWithLibraries: a guest with encoding/json, fmt and regexp is well
 // within the limits, and fifty values in each other within the call depth.
 func TestGoGuestWithLibraries(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles and interprets large modules, which takes minutes under the race detector")
+	}
 	const nested = 50
 	limits := meter.Defaults()
 	src := source(buildGo(t, "testdata/json"))

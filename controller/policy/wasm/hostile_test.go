@@ -216,6 +216,9 @@ func TestFrames(t *testing.T) {
 // rejected before it takes the memory; the failure policy applies, or the last
 // good version stays; another policy keeps answering.
 func TestDecompressionBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("half a gigabyte each time takes minutes under the race detector")
+	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
 	for range 512 { // 512 MiB in half a MiB

@@ -22,7 +22,7 @@ func clusters() uint64 {
 	if testing.Short() {
 		return 5
 	}
-	return 20
+	return 12
 }
 
 // rounds bounds how long a cluster is consolidated; it comes to rest before.

@@ -3,7 +3,6 @@ package simulation
 import (
 	"os"
 	"strconv"
-	"testing"
 )
 
 // clusters is how many clusters the seeded tests look at: a few by default, as
@@ -12,8 +11,5 @@ func clusters() int {
 	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil {
 		return n
 	}
-	if testing.Short() {
-		return 2
-	}
-	return 4
+	return 2
 }

@@ -157,6 +157,12 @@ func (r *reader) follow(ctx context.Context, s page.Step) error {
 	return r.stack.Until(ctx, "what the page shows", patience, func(ctx context.Context) (string, bool) {
 		out, err := r.shell(ctx, s.Commands)
 		missing := page.Missing(s.Prints, out)
+		if missing != "" { // commands cost more than to ask the API server, as the poll is made for
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Second):
+			}
+		}
 		last = fmt.Sprintf("%v; the line %q is missing in what these commands print:\n%s%s", err, missing, s.Commands, out)
 		return last, missing == ""
 	})

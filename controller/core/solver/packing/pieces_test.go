@@ -40,6 +40,9 @@ func manyKinds(seed uint64, n int) *packing.Instance {
 // TestManyKinds: all items packed together cost no more than their quarters packed one by one.
 // Together they are so many that the effort ends before one program has priced them.
 func TestManyKinds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("more of what the other tests pack: nothing new for the race detector")
+	}
 	for seed := range uint64(3) {
 		in := manyKinds(seed, 400)
 		whole := packing.Pack(in, packing.Options{Effort: effort})

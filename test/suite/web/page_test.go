@@ -37,6 +37,7 @@ func TestPage(t *testing.T) {
 	b.Run(t, "renders", renders)
 	keep(b, "page.png")
 	b.Run(t, "theme", theme)
+	b.Run(t, "pause", func(b *browser.Browser) { pause(b, func() { c.round(end.Add(time.Minute), 18) }) })
 	b.Run(t, "keyboard", keyboard)
 	b.Open(url+"?view=decisions", 1280, 900, false)
 	b.Run(t, "filter", filter)
@@ -160,6 +161,24 @@ func theme(b *browser.Browser) {
 func reload(b *browser.Browser) {
 	b.T.Helper()
 	b.Open(b.Text("location.href"), 1280, 900, false)
+}
+
+// pause: what was asked before the reader stops the updates does not come after it, and later
+// it does.
+func pause(b *browser.Browser, change func()) {
+	b.Eval(`(() => { const ask = window.fetch; window.held = []; window.came = 0;
+		window.fetch = (...what) => new Promise((go) => held.push(go)).then(() => ask(...what)).then((answer) => { came++; return answer; }); })()`, nil)
+	b.Await("a request of the page's own", "held.length > 0")
+	change()
+	b.Eval(`(() => { pause.click(); contents.firstElementChild.dataset.old = "1"; held.forEach((go) => go()); held = { push: (go) => go() }; })()`, nil)
+	b.Await("the answer", "came > 0")
+	b.Eval("new Promise((done) => setTimeout(done, 300))", nil)
+	if b.Text("document.querySelectorAll('[data-old]').length") != "1" {
+		b.T.Error("the contents were replaced after the page was paused")
+	}
+	b.Eval("pause.click()", nil)
+	b.Await("an update", "document.querySelectorAll('[data-old]').length === 0")
+	reload(b)
 }
 
 // keyboard: Tab reaches everything in the order of the page, what has the focus

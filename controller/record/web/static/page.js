@@ -10,6 +10,7 @@ let paused = false;
 pause.hidden = false;
 pause.addEventListener("click", () => {
   paused = !paused;
+  if (paused && asked === updating) answered = ++asked; // what the page asked for by itself is not shown any more
   pause.setAttribute("aria-pressed", String(paused));
 });
 
@@ -50,6 +51,7 @@ function show(text) {
 
 let asked = 0;
 let answered = 0;
+let updating = 0; // the last request that nobody but the clock made
 let typing = 0; // a timer, until the filter applies what was typed
 async function load() {
   const number = ++asked;
@@ -66,6 +68,7 @@ setInterval(() => {
   if (paused || typing || document.hidden || answered < asked || String(getSelection()) !== "") return;
   const at = document.activeElement;
   if (at && at.matches("select")) return; // its list may be open
+  updating = asked + 1;
   load().catch(() => {});
 }, 10000);
 

@@ -15,7 +15,7 @@ import (
 // its end. What users rely on must hold at every step, and when all is quiet again
 // nothing may be left half done.
 func TestDays(t *testing.T) {
-	length := 3 * time.Hour
+	length := 2 * time.Hour
 	if os.Getenv("SOAK") != "" {
 		length = 72 * time.Hour
 	}

@@ -252,7 +252,7 @@ func BenchmarkCheck(b *testing.B) {
 // TestCost holds plans of 1,000 pods to their share above the lower bound.
 func TestCost(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+		t.Skip("makes many plans, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	for mix, most := range map[string]float64{"diverse": 1.12, "diverse-ondemand": 1.035, "web": 1.02, "webspread": 1.03, "mixed": 1.05} {
 		in := scenario(t, mix, 1000)

@@ -1,6 +1,7 @@
 package solver
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -78,5 +79,31 @@ func TestMinValues(t *testing.T) {
 				t.Error(v)
 			}
 		})
+	}
+}
+
+// TestDomainWithoutLaunch: another pod wants to be near the pods of web in a tier. Only a NodePool
+// that cannot meet its minValues has a tier: the pods of web go to the other one, with and without
+// effort.
+func TestDomainWithoutLaunch(t *testing.T) {
+	const tier = "example.com/tier"
+	for _, effort := range []int{0, DefaultEffort} {
+		in := Input{Snapshot: smallCluster(), Effort: effort}
+		s := in.Snapshot
+		tiered := s.Pools[0]
+		tiered.Name, tiered.NodeLabels = "tiered", map[string]string{tier: "x"}
+		tiered.Requirements = append(slices.Clone(tiered.Requirements), model.Requirement{Key: constraint.LabelInstanceType, Operator: model.Exists, MinValues: 9})
+		s.Pools = append(s.Pools, tiered)
+		pending(&in, 2, 500, 1, labelled("web"))
+		pending(&in, 1, 500, 1, follow(tier, "web"))
+		plan, _ := Solve(in)
+		for i := range plan.Unplaced {
+			if s.Pods[plan.Unplaced[i].Pod].Spec == 0 {
+				t.Errorf("effort %d: %s is left out: %+v", effort, s.Pods[plan.Unplaced[i].Pod].Name, plan.Unplaced[i].Reasons)
+			}
+		}
+		for _, v := range check.Plan(s, &plan, constraints(&in)) {
+			t.Error(v)
+		}
 	}
 }

@@ -318,7 +318,7 @@ func (g *generator) prefersNoPods() bool {
 // plan is valid, leaves out no pod that first fit places, and is cheaper.
 func TestManySizes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+		t.Skip("makes many plans, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	for seed := range seeds(6) {
 		g := newGenerator(seed)

@@ -98,7 +98,7 @@ func TestStrategiesDiffer(t *testing.T) {
 // pods whose constraints contradict each other, for which many strategies run.
 func TestStagesAnywhere(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+		t.Skip("makes many plans, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	solve := func(seed uint64, processors int) (model.Plan, Stats) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))

@@ -347,7 +347,7 @@ func crowded() []uint64 {
 // order of binding makes true, are not compared with.
 func TestNeverDearerWithTopology(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+		t.Skip("makes many plans, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	ours, theirs, compared, more, wrong := 0.0, 0.0, 0, 0, 0
 	all := crowded()

@@ -14,7 +14,7 @@ import (
 // is launched, the plan holds: limits and caps among it.
 func TestSpotTolerance(t *testing.T) {
 	if testing.Short() {
-		t.Skip("needs more plans than the race detector has time for; what they do beside each other, the other tests do too")
+		t.Skip("makes many plans, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	const share = 1.0
 	more := 0

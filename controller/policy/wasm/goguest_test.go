@@ -85,7 +85,7 @@ func TestGoGuest(t *testing.T) {
 // it was built.
 func TestMeteredGoGuest(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles and interprets large modules, which takes minutes under the race detector")
+		t.Skip("compiles a large module, which is slow under the race detector")
 	}
 	src := source(goGuest(t))
 	src.Config = []byte(`{"avoid": ["m7i"]}`)
@@ -107,7 +107,7 @@ func TestMeteredGoGuest(t *testing.T) {
 // within the limits, and fifty values in each other within the call depth.
 func TestGoGuestWithLibraries(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles and interprets large modules, which takes minutes under the race detector")
+		t.Skip("compiles a large module, which is slow under the race detector")
 	}
 	const nested = 50
 	limits := meter.Defaults()

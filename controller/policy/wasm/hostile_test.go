@@ -217,7 +217,7 @@ func TestFrames(t *testing.T) {
 // good version stays; another policy keeps answering.
 func TestDecompressionBombs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("half a gigabyte each time takes minutes under the race detector")
+		t.Skip("unpacks half a gigabyte, which is slow under the race detector")
 	}
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)

@@ -157,7 +157,7 @@ func (r *reader) follow(ctx context.Context, s page.Step) error {
 	return r.stack.Until(ctx, "what the page shows", patience, func(ctx context.Context) (string, bool) {
 		out, err := r.shell(ctx, s.Commands)
 		missing := page.Missing(s.Prints, out)
-		if missing != "" { // commands cost more than to ask the API server, as the poll is made for
+		if missing != "" { // each run starts several programs: a second more than the poll waits
 			select {
 			case <-ctx.Done():
 			case <-time.After(time.Second):

@@ -163,8 +163,8 @@ func reload(b *browser.Browser) {
 	b.Open(b.Text("location.href"), 1280, 900, false)
 }
 
-// pause: what was asked before the reader stops the updates does not come after it, and later
-// it does.
+// pause: an update that is under way when the reader pauses the page is not shown. When the
+// reader goes on, updates come again.
 func pause(b *browser.Browser, change func()) {
 	b.Eval(`(() => { const ask = window.fetch; window.held = []; window.came = 0;
 		window.fetch = (...what) => new Promise((go) => held.push(go)).then(() => ask(...what)).then((answer) => { came++; return answer; }); })()`, nil)

@@ -146,7 +146,7 @@ func wholeBound(in *packing.Instance) float64 {
 // fractions, and never above the cheapest packing.
 func TestWholeBound(t *testing.T) {
 	if testing.Short() {
-		t.Skip("more of what the other tests pack: nothing new for the race detector")
+		t.Skip("packs much, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	higher, tried, gap, wholeGap := 0, 0, 0.0, 0.0
 	for seed := range uint64(600) {

@@ -41,7 +41,7 @@ func manyKinds(seed uint64, n int) *packing.Instance {
 // Together they are so many that the effort ends before one program has priced them.
 func TestManyKinds(t *testing.T) {
 	if testing.Short() {
-		t.Skip("more of what the other tests pack: nothing new for the race detector")
+		t.Skip("packs much, which is slow under the race detector; other tests run the same concurrent code")
 	}
 	for seed := range uint64(3) {
 		in := manyKinds(seed, 400)

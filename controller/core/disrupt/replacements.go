@@ -11,11 +11,14 @@ const maxTogether = 128
 // findReplacements finds nodes whose pods cost less on other nodes, new ones
 // included. It tries the nodes that cost least to disrupt together, as many as the budgets
 // allow, then half of them and so on down to two; the most promising ones in the same way, then
-// singly; then sets drawn at random; and then others in turn.
+// singly; then sets drawn at random; and then others in turn. Sets are drawn of all nodes that
+// the budgets allow: one full of processors and one full of memory may have a common replacement
+// although neither saves anything alone.
 func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	if tries == 0 {
 		return nil
 	}
+	every := x.allowed(open)
 	open = x.promising(open)
 	found := x.lowestCostPrefix(open, 0)
 	try := func(nodes []int32) {
@@ -34,12 +37,12 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	for size := len(all); size > 1; size = fewer(size) {
 		try(all[:size])
 	}
-	allowed := slices.DeleteFunc(open, func(o Option) bool { return x.left[x.projection.snap.Nodes[o.Node].Pool] <= 0 })
+	allowed := x.allowed(open)
 	first := min(len(allowed), tries/2)
 	for _, o := range allowed[:first] {
 		try([]int32{o.Node})
 	}
-	for _, nodes := range x.randomSets(allowed) {
+	for _, nodes := range x.randomSets(every) {
 		tries++
 		try(nodes)
 	}
@@ -49,6 +52,11 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 		try([]int32{rest[at].Node})
 	}
 	return found
+}
+
+// allowed returns the options whose pools' budgets allow a removal.
+func (x *search) allowed(open []Option) []Option {
+	return slices.DeleteFunc(slices.Clone(open), func(o Option) bool { return x.left[x.projection.snap.Nodes[o.Node].Pool] <= 0 })
 }
 
 // fewer returns how many nodes are tried together after size of them: half, and two after

@@ -52,6 +52,44 @@ func TestRandomSets(t *testing.T) {
 	}
 }
 
+// TestSetsOfUnpromising: a node is full of processors, another full of memory, and each has what
+// is cheapest for its pods. One that has both costs less than the two.
+func TestSetsOfUnpromising(t *testing.T) {
+	room := func(cpu, gib int64) model.Resources {
+		return model.Resources{model.CPU: cpu, model.Memory: gib << 30, model.PodSlots: 10}
+	}
+	kind := func(name string, has model.Resources, usd float64) model.InstanceType {
+		out := instancetype.Of(name, has)
+		out.Offerings = append(out.Offerings, instancetype.OnDemand("a", model.PriceOf(usd)))
+		return out
+	}
+	fast, large := room(4000, 1), room(1000, 16)
+	s := &model.Snapshot{
+		Catalogs: []model.Catalog{instancetype.Catalog(kind("c", fast, 1), kind("r", large, 1), kind("m", room(5000, 17), 1.3))},
+		Pools:    []model.Pool{{Name: "general", NodeClass: "default"}},
+	}
+	var options []Option
+	for i, has := range []model.Resources{fast, large} {
+		name := string(rune('a' + i))
+		s.Specs = append(s.Specs, model.PodSpec{Namespace: "shop", Requests: model.Resources{model.CPU: has[model.CPU], model.Memory: has[model.Memory], model.PodSlots: 1}})
+		s.Pods = append(s.Pods, model.Pod{UID: name, Namespace: "shop", Name: name, Node: int32(i), Spec: int32(i)})
+		s.Nodes = append(s.Nodes, model.Node{
+			Name: name, Claim: name, State: model.Initialized, Zone: "a", CapacityType: model.OnDemand, Price: model.PriceOf(1), Allocatable: has,
+			Labels: map[string]string{"topology.kubernetes.io/zone": "a"},
+		})
+		options = append(options, Option{Node: int32(i)})
+	}
+	in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}
+	var found []*Proposal
+	NewProjection(NewSurvey(s, nil), &in, nil).Search(options, []int{2}, DefaultEffort(), func(p *Proposal) []int32 {
+		found = append(found, p)
+		return nil
+	})
+	if len(found) != 1 || len(found[0].Nodes) != 2 || found[0].Saves() < 0.7-1e-6 || found[0].Saves() > 0.7+1e-6 {
+		t.Errorf("found %+v, want one replacement of both nodes that saves 0.7 $/h", found)
+	}
+}
+
 // TestWithoutIdle: two nodes of which each pod fits on a small node of half the price, and one
 // that is as it should be. Together with the two it would be replaced by its like.
 func TestWithoutIdle(t *testing.T) {

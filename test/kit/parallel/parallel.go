@@ -4,6 +4,7 @@ package parallel
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -17,7 +18,8 @@ func Run(m *testing.M, n int) {
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
 	if !given {
 		if err := flag.Set("test.parallel", strconv.Itoa(n)); err != nil {
-			panic(err)
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
 		}
 	}
 	os.Exit(m.Run())

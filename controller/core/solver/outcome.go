@@ -26,6 +26,9 @@ type outcome struct {
 	options [][]int32
 	// trial is the index of the plan's trial in the log.
 	trial int
+	// outpacked is set when, on the question that this is the best plan of, packing all pods at
+	// once lost by far, see [search.packingLost].
+	outpacked bool
 }
 
 // write returns the plan of an attempt.

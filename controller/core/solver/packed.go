@@ -25,7 +25,7 @@ func (s *search) pack(st *strategy) {
 	in := s.in
 	in.Effort = st.effort
 	var bundles *colocate.Unmet
-	if st.options.kind == pack {
+	if k := st.options.kind; k == pack || k == packImproved {
 		s.packed = packed{order: st.options.domains, unmet: colocate.NewUnmet()}
 	} else if bundles = s.packed.bundles; st.options.kind == packBundles {
 		bundles = s.packed.unmet
@@ -71,6 +71,9 @@ func unbundled(s *search, st *strategy) string {
 	}
 	if st.options.domains != s.packed.order || s.packed.bundled != nil && s.log.budget.Spent() || !s.packed.unmet.Record(&s.packed.last.failure) {
 		return ""
+	}
+	if s.outpacked && s.packingLost() {
+		st.effort = 0
 	}
 	if s.packed.bundled == nil {
 		return "pods find none of those on their node whom they want there"

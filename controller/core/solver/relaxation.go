@@ -90,7 +90,7 @@ func relax(in *Input, log *trialLog) outcome {
 }
 
 func (r *relaxer) question(x *relaxation) question {
-	q := question{name: x.name, in: r.in, required: r.in.Snapshot.Specs, quick: x.quick}
+	q := question{name: x.name, in: r.in, required: r.in.Snapshot.Specs, quick: x.quick, outpacked: r.last.outpacked}
 	if r.preferred {
 		q.in, q.required = withPreferences(&r.in, &r.wishes)
 	}

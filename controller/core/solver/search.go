@@ -22,6 +22,9 @@ type question struct {
 	// quick is set when pods that are left out need not be tried again, since a
 	// question with fewer preferences follows.
 	quick bool
+	// outpacked is set when packing lost by far on the question before. It is then made without
+	// effort at first.
+	outpacked bool
 }
 
 // search answers one question. It runs the list of strategies, skips those that
@@ -58,6 +61,7 @@ func find(q question, log *trialLog) outcome {
 		}
 	}
 	s.repack()
+	s.best.outpacked = s.packingLost()
 	return s.best
 }
 
@@ -96,7 +100,20 @@ func (s *search) consider(o outcome) bool {
 }
 
 // first applies to every question: it starts with this strategy.
-func first(*search, *strategy) string { return "the question is new" }
+func first(s *search, st *strategy) string {
+	if s.outpacked {
+		st.effort = 0
+	}
+	return "the question is new"
+}
+
+// roughFirst applies when the first strategy ran without effort and did not lose by far.
+func roughFirst(s *search, st *strategy) string {
+	if !s.outpacked || st.effort == 0 || s.packingLost() {
+		return ""
+	}
+	return "packing was made without effort, and places about as many pods"
+}
 
 // otherDomains applies when pods may be assigned to domains in another order.
 func otherDomains(s *search, st *strategy) string {
@@ -123,6 +140,13 @@ func (s *search) sameAsSpreadFirst() bool {
 // which insertion sees and packing does not.
 func (s *search) packingCompetes() bool {
 	return leavesOut(s.in.Snapshot, s.bestPacked, s.best) <= 0
+}
+
+// packingLost reports whether packing all pods at once lost by far: of the question's pods it
+// leaves out more, by a share of one in lostBy.
+func (s *search) packingLost() bool {
+	more := len(s.bestPacked.Unplaced) - len(s.best.Unplaced)
+	return !s.packingCompetes() && more*lostBy > len(s.in.Pods)
 }
 
 // others applies to the strategies after the first: when few pods have constraints

@@ -77,11 +77,21 @@ func (m MinValues) Adds(kept []int32, o int32) bool {
 // DropTooLarge removes offers from a set that are so large that too few others hold
 // as much: the options of a node that fills one could not meet the pool's minValues.
 func (p *Table) DropTooLarge(set vec.Bits) {
-	for l := range p.Templates {
-		if !p.MinValuesStrict(int32(l)) {
-			continue
+	var strict []int32
+	for l := range int32(len(p.Templates)) {
+		if p.MinValuesStrict(l) {
+			strict = append(strict, l)
 		}
-		wants := p.MinValues(int32(l))
+	}
+	if len(strict) > 0 {
+		p.sets.holdable.change(set, func() { dropTooLarge(p, set, strict) })
+	}
+}
+
+// dropTooLarge is DropTooLarge, for templates whose minValues have to be met.
+func dropTooLarge(p *Table, set vec.Bits, strict []int32) {
+	for _, l := range strict {
+		wants := p.MinValues(l)
 		var all []int32
 		for o := set.Next(p.Templates[l].From); o >= 0 && o < p.Templates[l].To; o = set.Next(o + 1) {
 			all = append(all, o)

@@ -10,14 +10,14 @@ import (
 // not change it.
 func (p *Table) Requirement(r *model.Requirement) vec.Bits {
 	key := constraint.RequirementText(r)
-	if set, ok := p.requirements[key]; ok {
+	if set, ok := p.sets.requirements[key]; ok {
 		return set
 	}
 	set := vec.NewBits(len(p.Offers))
 	for l := range p.Templates {
 		templateRequirement(p, &p.Templates[l], r, set)
 	}
-	p.requirements[key] = set
+	p.sets.requirements[key] = set
 	return set
 }
 
@@ -54,7 +54,7 @@ func templateRequirement(p *Table, ln *Template, r *model.Requirement, set vec.B
 // allow. The caller must not change it.
 func (p *Table) Selected(s *model.PodSpec) vec.Bits {
 	key := constraint.SelectorText(s)
-	if set, ok := p.selectors[key]; ok {
+	if set, ok := p.sets.selectors[key]; ok {
 		return set
 	}
 	set := vec.NewBits(len(p.Offers))
@@ -69,7 +69,7 @@ func (p *Table) Selected(s *model.PodSpec) vec.Bits {
 		}
 		set.And(any)
 	}
-	p.selectors[key] = set
+	p.sets.selectors[key] = set
 	return set
 }
 

@@ -33,9 +33,17 @@ type Table struct {
 	Shapes      []Shape
 	// DaemonPorts number the host ports of DaemonSets.
 	DaemonPorts constraint.Ports
+	// sets are sets of offers that were asked for.
+	sets offerSets
+}
+
+// offerSets are sets of offers that are kept, since they are asked for again.
+type offerSets struct {
 	// requirements and selectors hold the offers that meet a constraint, by the
 	// constraint's text.
 	requirements, selectors map[string]vec.Bits
+	// holdable is what DropTooLarge leaves of a set.
+	holdable memo
 }
 
 // Question is what there is to launch from, and what policies say of it.
@@ -57,9 +65,9 @@ func newTable(in *Question, specs []int32) *Table {
 	p := &Table{
 		snap: in.Snapshot, costs: in.Costs, denied: slices.Clone(in.Denied), blocked: slices.Clone(in.Blocked),
 		Dims: dimsOf(in.Snapshot, specs), mentioned: map[string][]string{},
-		catalogues:   make([]*Catalogue, len(in.Snapshot.Catalogs)),
-		Keys:         OfferingKeys{ids: map[OfferingKey]int32{}},
-		requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{},
+		catalogues: make([]*Catalogue, len(in.Snapshot.Catalogs)),
+		Keys:       OfferingKeys{ids: map[OfferingKey]int32{}},
+		sets:       offerSets{requirements: map[string]vec.Bits{}, selectors: map[string]vec.Bits{}},
 	}
 	if keys := customKeys(in.Snapshot.Pools); len(keys) > 0 {
 		for _, i := range specs {

@@ -9,9 +9,12 @@ import (
 // TestPackingLost: packing is made without effort only if it left out many more pods than
 // insertion on the question before, and is improved where it then comes close.
 func TestPackingLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds, a minute under the race detector")
+	}
 	const pods = 300
 	rough, improved := 0, 0
-	for _, seed := range []uint64{0, 2, 3} {
+	for _, seed := range []uint64{0, 3} {
 		_, stats := solver.Solve(contradictory(seed, pods, 30))
 		var packed, inserted int // how many pods each left out at least, on this question
 		lost, effort := false, 0 // by far, on the question before; of this question's packing

@@ -39,8 +39,8 @@ func faults() map[string]callFault {
 
 // faultsOf are faults and refusals of an action: denied, beyond a quota, and answered from a
 // state in which what was made just now is not there yet. What is read by filters is missing
-// from an old answer, without an error; lag does that. Short tests take a third of them, of each
-// action other ones.
+// from an old answer, without an error; lag does that. Short tests take every third of
+// them; which is the first differs between actions.
 func faultsOf(action string) map[string]callFault {
 	out := faults()
 	refused := func(code string, status int) callFault {

@@ -18,7 +18,7 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	if tries == 0 {
 		return nil
 	}
-	every := x.allowed(open)
+	removable := x.allowed(open)
 	open = x.promising(open)
 	found := x.lowestCostPrefix(open, 0)
 	try := func(nodes []int32) {
@@ -37,16 +37,16 @@ func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	for size := len(all); size > 1; size = fewer(size) {
 		try(all[:size])
 	}
-	allowed := x.allowed(open)
-	first := min(len(allowed), tries/2)
-	for _, o := range allowed[:first] {
+	promising := x.allowed(open)
+	first := min(len(promising), tries/2)
+	for _, o := range promising[:first] {
 		try([]int32{o.Node})
 	}
-	for _, nodes := range x.randomSets(every) {
+	for _, nodes := range x.randomSets(removable) {
 		tries++
 		try(nodes)
 	}
-	rest := allowed[first:]
+	rest := promising[first:]
 	for i := range min(len(rest), tries) {
 		at := (int(x.projection.snap.Seed%uint64(len(rest))) + i) % len(rest)
 		try([]int32{rest[at].Node})

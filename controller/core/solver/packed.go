@@ -64,7 +64,8 @@ func (s *search) considerBundled(o outcome, bundles *colocate.Unmet) {
 }
 
 // unbundled applies when the last trial left out pods that were not known to need
-// bundles, or bundles that were expected to have a place.
+// bundles, or bundles that were expected to have a place. They get no effort while packing loses
+// by far.
 func unbundled(s *search, st *strategy) string {
 	if (s.quick || s.packed.bundled != nil) && !s.packingCompetes() {
 		return ""
@@ -81,7 +82,7 @@ func unbundled(s *search, st *strategy) string {
 	return "bundles find no place"
 }
 
-// roughBundles applies when the best plan with bundles was made with quickEffort and
+// roughBundles applies when the best plan with bundles was made with quickEffort or less and
 // more effort is allowed.
 func roughBundles(s *search, st *strategy) string {
 	if st.options.domains != s.packed.order || s.packed.bundled == nil || s.quick || !s.packingCompetes() || st.effort <= quickEffort {

@@ -99,7 +99,8 @@ func (s *search) consider(o outcome) bool {
 	return better
 }
 
-// first applies to every question: it starts with this strategy.
+// first applies to every question: it starts with this strategy, without effort where packing
+// lost by far on the question before.
 func first(s *search, st *strategy) string {
 	if s.outpacked {
 		st.effort = 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"spokeshave.dev/controller/core/draw"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver"
 )
@@ -51,7 +52,7 @@ func (c *consolidator) placeInOrders(p *Proposal) [][]int32 {
 		snap.Nodes = append(snap.Nodes, c.asInitialized(c.projection.types.Node(&p.Sim.Plan.Nodes[i], len(snap.Nodes))))
 	}
 	out := make([][]int32, 0, placementOrders)
-	c.inOrders(&snap, p.Sim.Input.Pods, snap.Seed^c.projection.redrawn*0x9e3779b97f4a7c15, func(_, left []int32, _ []placed) { // far from the seeds of other decisions
+	c.inOrders(&snap, p.Sim.Input.Pods, draw.Numbers(snap.Seed^c.projection.redrawn*0x9e3779b97f4a7c15), func(_, left []int32, _ []placed) { // far from the seeds of other decisions
 		out = append(out, left)
 	})
 	return out
@@ -59,7 +60,7 @@ func (c *consolidator) placeInOrders(p *Proposal) [][]int32 {
 
 // inOrders places the pods, and all others that are about to move, in each of the tried orders,
 // and calls each with the order, the pods without a node and where the others are. It changes the nodes of the snapshot that are being launched.
-func (c *consolidator) inOrders(snap *model.Snapshot, pods []int32, seed uint64, each func(pods, left []int32, moves []placed)) {
+func (c *consolidator) inOrders(snap *model.Snapshot, pods []int32, numbers draw.Numbers, each func(pods, left []int32, moves []placed)) {
 	for _, i := range c.projection.comingNodes {
 		snap.Nodes[i] = c.asInitialized(snap.Nodes[i])
 	}
@@ -75,7 +76,7 @@ func (c *consolidator) inOrders(snap *model.Snapshot, pods []int32, seed uint64,
 	for range placementOrders {
 		left, moves := r.placeLeastAllocated(pods)
 		each(pods, left, moves)
-		seed = shuffle(pods, seed)
+		draw.Shuffle(&numbers, pods)
 	}
 }
 
@@ -129,18 +130,6 @@ func (c *consolidator) asInitialized(n model.Node) model.Node {
 		}
 	}
 	return n
-}
-
-// shuffle permutes the list with a linear congruential generator (Knuth's MMIX) and
-// returns the generator's state. Equal seeds give equal permutations, so that equal
-// snapshots give equal results.
-func shuffle[T any](list []T, seed uint64) uint64 {
-	for i := len(list) - 1; i > 0; i-- {
-		seed = seed*6364136223846793005 + 1442695040888963407
-		j := int((seed >> 33) % uint64(i+1))
-		list[i], list[j] = list[j], list[i]
-	}
-	return seed
 }
 
 // placeLeastAllocated assigns each pod to the least allocated node that admits it

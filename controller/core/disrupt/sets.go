@@ -1,6 +1,10 @@
 package disrupt
 
-import "slices"
+import (
+	"slices"
+
+	"spokeshave.dev/controller/core/draw"
+)
 
 // Which nodes save together depends on the shapes of their pods and of the free capacity, which
 // no order of the nodes shows. A search therefore also tries sets of nodes drawn at random, other
@@ -19,10 +23,10 @@ func (x *search) randomSets(open []Option) [][]int32 {
 		return nil
 	}
 	open = slices.Clone(open)
-	seed := x.projection.snap.Seed
+	numbers := draw.Numbers(x.projection.snap.Seed)
 	var out [][]int32
 	for k := range x.effort.Sets * denseNodes / max(denseNodes, len(open)) {
-		seed = shuffle(open, seed)
+		draw.Shuffle(&numbers, open)
 		if set := x.prefix(open, 2+k%(largestSet-1)); len(set) > 1 {
 			out = append(out, set)
 		}

@@ -61,6 +61,9 @@ func find(q question, log *trialLog) outcome {
 		}
 	}
 	s.repack()
+	if s.recreates() {
+		s.recreate()
+	}
 	s.best.outpacked = s.packingLost()
 	return s.best
 }
@@ -116,8 +119,12 @@ func roughFirst(s *search, st *strategy) string {
 	return "packing was made without effort, and places about as many pods"
 }
 
-// otherDomains applies when pods may be assigned to domains in another order.
+// otherDomains applies when pods may be assigned to domains in another order. It does not where
+// ruin and recreate is about to give pods other domains and no node exists to fill first.
 func otherDomains(s *search, st *strategy) string {
+	if s.recreates() && len(s.in.Snapshot.Nodes) == 0 {
+		return ""
+	}
 	if !slices.ContainsFunc(s.best.problem.Topology.All, func(g constraint.Group) bool { return !g.PerHost }) {
 		return ""
 	}

@@ -18,6 +18,11 @@ func NewHoldings(p *problem.Problem, headroom []model.Headroom) *Holdings {
 // Affordable returns the set of offers that one more node may be launched as.
 func (h *Holdings) Affordable() vec.Bits { return h.bounds.Affordable() }
 
+// Bound reports whether anything limits the nodes of a template.
+func (h *Holdings) Bound(template int32) bool {
+	return h.bounds.Bounded(h.bounds.p.Supply.Templates[template].Pool)
+}
+
 // Affords reports whether limits, headroom and reservations allow a node of offer o in
 // the place of one of offer instead, of the same node template; instead is -1 for another
 // node.
@@ -55,6 +60,13 @@ func (h *Holdings) Hold(o, instead int32) {
 	h.deduct(pool, o, 1)
 	if instead >= 0 {
 		h.deduct(pool, instead, -1)
+	}
+}
+
+// Release gives back a node of offer o.
+func (h *Holdings) Release(o int32) {
+	if pool := h.bounds.p.Supply.Templates[h.bounds.p.Supply.Offers[o].Template].Pool; h.bounds.Bounded(pool) {
+		h.deduct(pool, o, -1)
 	}
 }
 

@@ -2,6 +2,7 @@ package domains
 
 import (
 	"math"
+	"slices"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
@@ -69,6 +70,33 @@ func NewCounts(s *Space, launchable vec.Bits) *Counts {
 		}
 	}
 	return l
+}
+
+// Clone returns a copy that may be changed.
+func (l *Counts) Clone() *Counts {
+	out := *l
+	for _, table := range out.changing() {
+		*table = slices.Clone(*table)
+		for g := range *table {
+			(*table)[g] = slices.Clone((*table)[g])
+		}
+	}
+	return &out
+}
+
+// Reset sets the counts to those of from, which counts the same groups in the same domains.
+func (l *Counts) Reset(from *Counts) {
+	old := from.changing()
+	for i, table := range l.changing() {
+		for g := range *table {
+			copy((*table)[g], (*old[i])[g])
+		}
+	}
+}
+
+// changing returns the tables that change while pods are placed.
+func (l *Counts) changing() [4]*[][]int32 {
+	return [...]*[][]int32{&l.Certain, &l.Possible, &l.Limit, &l.Dependents}
 }
 
 // openGroup prepares the counts of one topology group. usable are the offers that some pod

@@ -17,8 +17,10 @@ func (t *Insertion) accept() bool {
 	for i := range t.nodes {
 		n := &t.nodes[i]
 		n.node.Set = vec.NewBits(len(t.p.Supply.Offers))
-		for j := n.offers.Next(0); j >= 0; j = n.offers.Next(j + 1) {
-			n.node.Set.Set(t.partitions[n.partition].byCost[j])
+		for j := n.offers.Next(n.first); j >= 0; j = n.offers.Next(j + 1) {
+			if o := t.partitions[n.partition].byCost[j]; t.fits(&n.node.Demand, o) {
+				n.node.Set.Set(o)
+			}
 		}
 		n.node.Placed = mergeCounts(n.node.Placed)
 	}

@@ -40,6 +40,15 @@ func newDomainRules(s *domains.Space, launchable vec.Bits, groups int, deferredS
 	return t
 }
 
+// reset forgets the placed pods. counts are those of the pods that stay where they are.
+func (t *domainRules) reset(counts *domains.Counts) {
+	t.counts.Reset(counts)
+	for g := range t.active {
+		t.active[g] = nil
+		t.changes[g]++
+	}
+}
+
 // allows reports whether the constraints between pods, except those on single nodes,
 // admit one more pod of the class at the position.
 func (t *domainRules) allows(cl *problem.Class, x *topologyPosition) bool {

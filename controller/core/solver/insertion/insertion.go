@@ -9,26 +9,6 @@ import (
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
-// insertedNode is a new node under construction.
-type insertedNode struct {
-	node *commit.Node
-	*topologyPosition
-	partition int
-	// offers are the offers that it may still be launched as: indexes in
-	// offerPartition.byCost. cheapest is the first of them, as an offer.
-	offers   vec.Bits
-	cheapest int32
-}
-
-// pods returns how many pods the node has.
-func (n *insertedNode) pods() int32 {
-	sum := int32(0)
-	for _, k := range n.node.Placed {
-		sum += k.N
-	}
-	return sum
-}
-
 // none stands for no offer, and for no index of one.
 const none = int32(-1)
 
@@ -66,11 +46,31 @@ type Insertion struct {
 	retries     *retries
 	// wanting are the classes that earlier trials left out and that have affinity.
 	wanting []int32
+	// steps are the placements, in their order.
+	steps []step
+	// passOver, where it is set, says that a pod is not to go to the next open node.
+	passOver func() bool
 }
+
+// step is the placement of one pod of a class, at a host or, numbered after the hosts, a new
+// node.
+type step struct{ class, place int32 }
 
 // Insert makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
 func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy) *Insertion {
+	t := prepare(p, o, hosts, by)
+	if t == nil {
+		return nil
+	}
+	placeable := placeableClasses(p, hosts)
+	t.run(by.order(p))
+	return t.finish(placeable)
+}
+
+// prepare returns an Insertion that has placed no pod; nil when there are more than
+// maxPartitions kinds of place.
+func prepare(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy) *Insertion {
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))
 	for i := range p.Classes {
@@ -93,14 +93,18 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
 	}
 	t.affinity, t.retries, t.wanting = newSelfAffinity(groups, hosts), newRetries(p), by.wanting(p)
-	placeable := placeableClasses(p, hosts)
-	t.run()
-	o.Work.Look(t.placesTried)
+	return t
+}
+
+// finish adds the nodes to the plan; nil when bounds do not allow them. placeable are the
+// classes of which one pod has a place alone.
+func (t *Insertion) finish(placeable []bool) *Insertion {
+	t.Attempt.Options.Work.Look(t.placesTried)
 	if !t.rules.spreadsHold() || !t.accept() {
 		return nil
 	}
-	t.Unplaced = make([]int32, len(p.Classes))
-	for c := range p.Classes {
+	t.Unplaced = make([]int32, len(t.p.Classes))
+	for c := range t.p.Classes {
 		if t.hasWaiting(int32(c)) && placeable[c] {
 			t.Unplaced[c] = t.Attempt.Left[c]
 		}
@@ -111,8 +115,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 
 // run places pods until nothing more can be placed. It repeats because a pod may
 // have affinity to a pod that is placed later.
-func (t *Insertion) run() {
-	order := t.by.order(t.p)
+func (t *Insertion) run(order []int32) {
 	for again := true; again; {
 		again = false
 		for _, c := range order {
@@ -177,9 +180,7 @@ func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 	case at >= 0 && (x < 0 || add <= cost):
 		t.addToNode(at, c)
 	case x >= 0:
-		from := &t.partitions[x]
-		t.nodes = append(t.nodes, insertedNode{node: &commit.Node{Template: from.template}, topologyPosition: &from.topologyPosition, partition: x, cheapest: none})
-		t.addToNode(len(t.nodes)-1, c)
+		t.addToNode(t.open(x), c)
 	default:
 		return false
 	}
@@ -189,84 +190,10 @@ func (t *Insertion) placeAt(c int32, w *affinityTarget) bool {
 // recordPlaced records that a pod of the class was placed at position x.
 func (t *Insertion) recordPlaced(c int32, x *topologyPosition, at int32) {
 	t.Attempt.Left[c]--
+	t.steps = append(t.steps, step{c, at})
 	t.rules.addCounts(&t.p.Classes[c], x)
 	t.affinity.record(&t.p.Classes[c], at)
 	t.retries.placed(t.p.Classes[c].Terms)
-}
-
-// bestOpenNode returns the node under construction for a pod of a class, and what
-// the pod adds to its cost; -1 when no node takes it.
-func (t *Insertion) bestOpenNode(c int32, w *affinityTarget, answers []verdict, only int32) (best int, least float64) {
-	best = -1
-	cl, shut := &t.p.Classes[c], t.closed[c]
-	for i := range t.nodes {
-		n, at := &t.nodes[i], int32(len(t.hosts)+i)
-		if shut.Has(at) || only != anyPlace && only != at || !t.verdicts.admits(answers, cl, n.topologyPosition) || !w.includes(n.topologyPosition) {
-			continue
-		}
-		o := t.offerFor(n, cl, w)
-		if o < 0 {
-			if cl.NeedsOthersOnHost() == 0 && w.dependents == nil {
-				shut.Set(at)
-			}
-			continue
-		}
-		add := 0.0
-		switch {
-		case t.by.FewestFirst:
-			add = float64(n.pods())
-		case t.by.BestFit:
-			add = t.p.Supply.Offers[o].Cost - t.p.Supply.Offers[n.cheapest].Cost
-		default:
-			return i, 0
-		}
-		if best < 0 || add < least {
-			best, least = i, add
-		}
-	}
-	return best, least
-}
-
-// offerFor returns the cheapest offer for the pods of a node and one more of the
-// class, -1 when there is none.
-func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarget) int32 {
-	usable := t.usable.of(cl.Choice, n.partition)
-	if !usable.Intersects(n.offers) || n.node.Counts.Allows(cl.Terms, 1) == 0 || t.p.Ports.ConflictsWithAny(cl.Ports, n.node.Ports) {
-		return none
-	}
-	demand := n.node.Demand
-	demand.Add(&cl.Requests, 1)
-	w.addDependents(&demand)
-	x := &t.partitions[n.partition]
-	for i := usable.NextOfBoth(n.offers, 0); i >= 0; i = usable.NextOfBoth(n.offers, i+1) {
-		if o := x.byCost[i]; w.suits(t.p, o) && t.fits(&demand, o) && t.bounds.Affords(o, n.cheapest) {
-			if !t.keepsMinValues(x, usable, n.offers, &demand) {
-				return none
-			}
-			return o
-		}
-	}
-	return none
-}
-
-// fits reports whether a demand fits an offer.
-func (t *Insertion) fits(demand *vec.Vector, o int32) bool {
-	return vec.Fits(demand, t.p.Capacity(o), t.p.Supply.Dims.N())
-}
-
-// keepsMinValues reports whether the offers that are in both sets of indexes in x.byCost
-// and have room for the demand leave the choice that the pool of the partition wants.
-func (t *Insertion) keepsMinValues(x *offerPartition, usable, offers vec.Bits, demand *vec.Vector) bool {
-	if !t.p.Supply.MinValuesStrict(x.template) {
-		return true
-	}
-	var fit []int32
-	for i := usable.NextOfBoth(offers, 0); i >= 0; i = usable.NextOfBoth(offers, i+1) {
-		if o := x.byCost[i]; t.fits(demand, o) {
-			fit = append(fit, o)
-		}
-	}
-	return t.p.Supply.MinValues(x.template).Unmet(fit) == nil
 }
 
 // cheapestPartition returns the partition in which a new node for a pod of class c is
@@ -328,24 +255,4 @@ func (t *Insertion) preferred(x, y *offerPartition, cost, least float64) bool {
 		return x.useful > y.useful
 	}
 	return cost < least
-}
-
-// addToNode adds a pod of a class to a node under construction.
-func (t *Insertion) addToNode(at int, c int32) {
-	cl, n := &t.p.Classes[c], &t.nodes[at]
-	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
-	x, usable, held := &t.partitions[n.partition], t.usable.of(cl.Choice, n.partition), n.cheapest
-	if n.offers == nil {
-		n.offers = usable.Clone()
-	} else {
-		n.offers.And(usable)
-	}
-	for i := n.offers.Next(0); i >= 0; i = n.offers.Next(i + 1) {
-		if o := x.byCost[i]; !t.fits(&n.node.Demand, o) || !t.bounds.Affords(o, held) {
-			n.offers.Unset(i)
-		}
-	}
-	n.cheapest = x.byCost[n.offers.Next(0)]
-	t.bounds.Hold(n.cheapest, held)
-	t.recordPlaced(c, n.topologyPosition, int32(len(t.hosts)+at))
 }

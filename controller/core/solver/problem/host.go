@@ -61,6 +61,13 @@ func (h *Host) Admits(cl *Class) bool {
 	return (cl.BundleSize > 0 || h.suits(cl.Spec)) && !slices.ContainsFunc(cl.BundleSpecs, func(s *model.PodSpec) bool { return !h.suits(s) })
 }
 
+// Clone returns a copy on which pods may be placed.
+func (h *Host) Clone() Host {
+	out := *h
+	out.Ports, out.Placed, out.Counts.Counts = slices.Clone(h.Ports), slices.Clone(h.Placed), slices.Clone(h.Counts.Counts)
+	return out
+}
+
 // Place places up to n pods of a class on the host and returns how many. terms
 // are those of its topology terms that must hold.
 func (h *Host) Place(p *Problem, c, n int32, terms *constraint.Terms) int32 {

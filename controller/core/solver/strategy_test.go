@@ -43,7 +43,7 @@ func TestTrials(t *testing.T) {
 	}
 	for _, name := range []string{
 		"pack, spread first", "pack, spread first, bundled", "pack, existing first", "pack, cheapest first",
-		"insert, first fit", "insert, first fit, repacked", "insert, fixed zone", "insert, first fit, failed first", "ruin and recreate",
+		"insert, first fit", "insert, first fit, repacked", "insert, fixed zone", "insert, first fit, failed first",
 	} {
 		if ran[name] == 0 {
 			t.Errorf("%q never ran: %v", name, ran)

@@ -185,10 +185,12 @@ func failed(s *search, st *strategy) string {
 }
 
 // inBestOrder applies when an order of classes has placed more pods than any earlier
-// plan.
+// plan. Once all pods have a place, those that others depend on need not come first.
 func inBestOrder(s *search, st *strategy) string {
-	same := st.options.kind == insertBestOrder && st.options.base == s.orderBase // it is that plan
-	if s.order == nil || same || s.log.budget.LooksSpent() {
+	k := st.options.kind
+	same := k == insertBestOrder && st.options.base == s.orderBase // it is that plan
+	placed := k == insertTargetsFirst && len(s.best.Unplaced) == 0
+	if s.order == nil || same || placed || s.log.budget.LooksSpent() {
 		return ""
 	}
 	return "an order of pods has placed more, but may be dear"

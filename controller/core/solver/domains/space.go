@@ -7,6 +7,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/supply"
 	"spokeshave.dev/controller/core/solver/vec"
 )
 
@@ -69,30 +70,27 @@ func NewSpace(p *problem.Problem, hosts []problem.Host) *Space {
 }
 
 func (s *Space) newDomainKey(key string) Key {
-	d := Key{Label: key, unitPrices: map[int32][]float64{}}
-	seen := map[string]bool{}
-	note := func(v string, ok bool) {
-		if ok && !seen[v] {
-			seen[v] = true
-			d.Values = append(d.Values, v)
+	launched := supply.OffersByLabel(s.p.Supply, key)
+	d := Key{Label: key, Values: launched.Values, Offers: launched.Offers, unitPrices: map[int32][]float64{}}
+	var others []string // values that only hosts have
+	for i := range s.hosts {
+		if v, ok := s.hosts[i].Labels(key); ok {
+			if _, known := slices.BinarySearch(launched.Values, v); !known {
+				others = append(others, v)
+			}
 		}
 	}
-	offers := len(s.p.Supply.Offers)
-	for o := range offers {
-		note(s.p.Supply.OfferLabel(int32(o), key))
+	if len(others) == 0 {
+		return d
 	}
-	for i := range s.hosts {
-		note(s.hosts[i].Labels(key))
-	}
+	d.Values, d.Offers = slices.Concat(launched.Values, others), nil
 	slices.Sort(d.Values)
-	d.Offers = make([]vec.Bits, len(d.Values))
-	for i := range d.Offers {
-		d.Offers[i] = vec.NewBits(offers)
-	}
-	for o := range offers {
-		if v, ok := s.p.Supply.OfferLabel(int32(o), key); ok {
-			at, _ := slices.BinarySearch(d.Values, v)
-			d.Offers[at].Set(int32(o))
+	d.Values = slices.Compact(d.Values)
+	for _, v := range d.Values {
+		if at, known := slices.BinarySearch(launched.Values, v); known {
+			d.Offers = append(d.Offers, launched.Offers[at])
+		} else {
+			d.Offers = append(d.Offers, vec.NewBits(len(s.p.Supply.Offers)))
 		}
 	}
 	return d
@@ -163,21 +161,21 @@ func (s *Space) unitPrices(key, choice int32) []float64 {
 
 // countedOffers returns the set of offers whose nodes a topology group counts.
 func (s *Space) countedOffers(c *constraint.Group) vec.Bits {
-	supply := s.p.Supply
-	set := vec.NewBits(len(supply.Offers))
-	set.SetRange(0, int32(len(supply.Offers)))
+	table := s.p.Supply
+	set := vec.NewBits(len(table.Offers))
+	set.SetRange(0, int32(len(table.Offers)))
 	if c.HonorAffinity {
-		set.And(supply.Selected(c.Filter))
+		set.And(table.Selected(c.Filter))
 	}
 	if c.HonorTaints {
-		for l, ok := range supply.Tolerated(c.Filter.Tolerations) {
+		for l, ok := range table.Tolerated(c.Filter.Tolerations) {
 			if !ok {
-				set.UnsetRange(supply.Templates[l].From, supply.Templates[l].To)
+				set.UnsetRange(table.Templates[l].From, table.Templates[l].To)
 			}
 		}
 	}
 	for _, k := range c.Keys {
-		set.And(supply.Requirement(&model.Requirement{Key: k, Operator: model.Exists}))
+		set.And(table.Requirement(&model.Requirement{Key: k, Operator: model.Exists}))
 	}
 	return set
 }

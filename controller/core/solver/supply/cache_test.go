@@ -123,3 +123,37 @@ func TestTable(t *testing.T) {
 		})
 	}
 }
+
+// TestOffersByLabel: offers are grouped by the value of a label, and those without it are in no group.
+func TestOffersByLabel(t *testing.T) {
+	q := question()
+	var none *supply.Cache
+	table, _ := none.Find(&q, []int32{0})
+	table.Lower()
+	for name, tc := range map[string]struct {
+		key  string
+		want map[string]int
+	}{
+		"of offerings": {"topology.kubernetes.io/zone", map[string]int{"a": 2, "b": 2}},
+		"of types":     {"node.kubernetes.io/instance-type", map[string]int{"small": 2, "large": 2}},
+		"of the pool":  {"team", map[string]int{"red": 4}},
+		"of no offer":  {"example.com/rack", map[string]int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for range 2 {
+				x, got := supply.OffersByLabel(table, tc.key), map[string]int{}
+				for i, v := range x.Values {
+					for _, o := range x.Offers[i].AppendTo(nil) {
+						if label, ok := table.OfferLabel(o, tc.key); !ok || label != v {
+							t.Errorf("offer %d of %q has %q, %t", o, v, label, ok)
+						}
+						got[v]++
+					}
+				}
+				if diff := cmp.Diff(tc.want, got); diff != "" || !slices.IsSorted(x.Values) {
+					t.Errorf("offers by value, sorted %v (-want +got)\n%s", x.Values, diff)
+				}
+			}
+		})
+	}
+}

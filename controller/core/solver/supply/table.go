@@ -44,6 +44,8 @@ type offerSets struct {
 	requirements, selectors map[string]vec.Bits
 	// holdable is what DropTooLarge leaves of a set.
 	holdable memo
+	// labels are, by label, what OffersByLabel returns.
+	labels labelMemo
 }
 
 // Question is what there is to launch from, and what policies say of it.

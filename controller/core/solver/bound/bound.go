@@ -185,9 +185,9 @@ func (b *bounder) bound() float64 {
 		return 0
 	}
 	b.cliquesAsResources(k)
-	whole, limits := k.Instance(full.ByCost, 0, nil), b.itemLimits(k, 1)
+	whole, limits := k.Instance(full.ByCost, 0, commit.Scarcity{}), b.itemLimits(k, 1)
 	b.scaleUp(k)
-	duals := packing.BoundingDuals(k.Instance(full.ByCost, 0, nil), b.itemLimits(k, scaleFactor))
+	duals := packing.BoundingDuals(k.Instance(full.ByCost, 0, commit.Scarcity{}), b.itemLimits(k, scaleFactor))
 	for i := range k.Items.List {
 		k.Items.List[i].N /= scaleFactor
 	}

@@ -25,6 +25,9 @@ type Attempt struct {
 	Nodes []*Node
 	// failed is set when a bound stopped an attempt without strictOptions.
 	failed bool
+	// refused is set when a node of a packing was not what bounds allow, or not at the cost that
+	// the packing assumed.
+	refused bool
 	// complete is set when every pod that fits some node has a place.
 	complete bool
 	// Done is the work of its packings.
@@ -83,6 +86,7 @@ func (a *Attempt) accept(n *Node, o int32, cost float64) bool {
 		listOptions(a, n, o)
 	}
 	if len(n.Options) == 0 || a.Bounds.Cost[n.Options[0]] > cost+1e-9 {
+		a.refused = true
 		return false // a tier is used up: other offers may be cheaper now
 	}
 	if !a.Bounds.reserve(a.p.Supply.Templates[n.Template].Pool, n.Options) {
@@ -157,21 +161,25 @@ func (a *Attempt) rounds() {
 		}
 		moves := a.Options.Effort
 		switch {
-		case round >= effortRounds:
+		case round >= effortRounds || a.greedy:
 			moves = 0
 		case round > 0 || a.strictOptions:
 			moves = min(moves, 1+moves/10)
 		}
-		var scarcity []float64
-		if a.scarcityPriced {
-			scarcity = a.Bounds.scarcity()
-		}
-		k.result = packing.Pack(k.Instance(a.Bounds.ByCost, a.podsPerNode, scarcity), packing.Options{Effort: moves, Count: a.maxPods})
+		k.result = packing.Pack(k.Instance(a.Bounds.ByCost, a.podsPerNode, a.scarcity()), packing.Options{Effort: moves, Count: a.maxPods})
 		a.count(k)
 		if newNodeBuilder(a, k).commit() == 0 && (!k.Items.Merged || k.merged == problem.MaximumRequest) { // with mean requests a joined item may not fit one pod
 			return
 		}
 	}
+}
+
+// scarcity returns what the use of bounds costs in this mode.
+func (a *Attempt) scarcity() Scarcity {
+	if a.boundPrice == 0 {
+		return Scarcity{}
+	}
+	return Scarcity{Shares: a.Bounds.scarcity(), Price: a.boundPrice}
 }
 
 // mergedRequest returns what items request that join different requests: their mean

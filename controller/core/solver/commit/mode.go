@@ -1,6 +1,8 @@
 package commit
 
 import (
+	"math"
+
 	"spokeshave.dev/controller/core/solver/packing"
 	"spokeshave.dev/controller/core/solver/problem"
 )
@@ -14,9 +16,12 @@ type mode struct {
 	strictOptions bool
 	// byPriority packs the pods of each priority before those of the next lower one.
 	byPriority bool
-	// scarcityPriced packs by the share of limits and headroom that nodes use,
-	// instead of their effective cost.
-	scarcityPriced bool
+	// boundPrice is what all that is left of a limit or a headroom costs, in USD/hour: nodes
+	// cost that much more by the share of it that they use. Where it is infinite, only the
+	// shares count.
+	boundPrice float64
+	// greedy packs without effort.
+	greedy bool
 	// maxPods packs as many pods as possible.
 	maxPods bool
 	// podsPerNode is the most pods that a node is given, 0 for no bound.
@@ -43,13 +48,28 @@ func unbounded() mode { return mode{name: "unbounded"} }
 // or reservations stop the unbounded mode. Each is more restrictive than the one
 // before.
 func boundedModes() []mode {
+	all := math.Inf(1)
 	return []mode{
 		{name: "strict", strictOptions: true},
-		{name: "strict, scarce", strictOptions: true, scarcityPriced: true},
+		{name: "strict, scarce", strictOptions: true, boundPrice: all},
 		{name: "strict, by priority", strictOptions: true, byPriority: true},
-		{name: "strict, by priority, scarce", strictOptions: true, byPriority: true, scarcityPriced: true},
-		{name: "strict, scarce, most pods", strictOptions: true, scarcityPriced: true, maxPods: true},
-		{name: "strict, by priority, scarce, most pods", strictOptions: true, byPriority: true, scarcityPriced: true, maxPods: true},
+		{name: "strict, by priority, scarce", strictOptions: true, byPriority: true, boundPrice: all},
+		{name: "strict, scarce, most pods", strictOptions: true, boundPrice: all, maxPods: true},
+		{name: "strict, by priority, scarce, most pods", strictOptions: true, byPriority: true, boundPrice: all, maxPods: true},
+	}
+}
+
+// pricedModes returns the modes that are tried when the unbounded mode placed every pod, and
+// bounds refused some of its nodes: those that came first have what there was, whatever the
+// others saved by it. With a price on what is left, as in a Lagrangian relaxation, a node
+// takes of it only where that saves more. Nobody knows the right price: it is tried as shares of
+// cost, that of the plan of the unbounded mode in USD/hour (ADR 101).
+func pricedModes(cost float64) []mode {
+	return []mode{
+		{name: "priced low", boundPrice: 0.1 * cost},
+		{name: "priced low, greedy", boundPrice: 0.1 * cost, greedy: true},
+		{name: "priced high, greedy", boundPrice: 0.3 * cost, greedy: true},
+		{name: "scarce", boundPrice: math.Inf(1)},
 	}
 }
 
@@ -62,8 +82,9 @@ type attempts struct {
 }
 
 // Best returns the cheapest plan that places the most urgent pods of left. It
-// tries the unbounded mode first, and the bounded modes only if that leaves pods
-// without a place. It also returns the modes that it tried, in order.
+// tries the unbounded mode first, the bounded modes only if that leaves pods
+// without a place, and the priced modes if it does not and bounds refused nodes. It also
+// returns the modes that it tried, in order.
 func Best(p *problem.Problem, o Options, left []int32) (*Attempt, []ModeTrial) {
 	x := attempts{p: p, options: o, left: left}
 	best, at := x.best()
@@ -75,13 +96,14 @@ func Best(p *problem.Problem, o Options, left []int32) (*Attempt, []ModeTrial) {
 func (x *attempts) best() (found *Attempt, at int) {
 	sparse := x.sparse()
 	if sparse != nil && sparse.pods() > packing.MaxFirstFit {
-		return sparse, 0
+		return x.priced(sparse)
 	}
 	if a := x.try(unbounded()); a.complete {
-		if sparse != nil && sparse.better(a) {
+		found, at = x.priced(a)
+		if sparse != nil && sparse.better(found) {
 			return sparse, 0
 		}
-		return a, len(x.tried) - 1
+		return found, at
 	}
 	for _, m := range boundedModes() {
 		a := x.try(m)
@@ -93,6 +115,22 @@ func (x *attempts) best() (found *Attempt, at int) {
 		}
 	}
 	return found, at
+}
+
+// priced returns the best of the last attempt and, where bounds refused nodes of it, of those in
+// the priced modes, and the index of its mode. Without effort there are none.
+func (x *attempts) priced(last *Attempt) (best *Attempt, at int) {
+	best, at = last, len(x.tried)-1
+	if !last.refused || x.options.Effort == 0 {
+		return best, at
+	}
+	for _, m := range pricedModes(x.tried[at].Cost) {
+		m.podsPerNode = last.podsPerNode
+		if a := x.try(m); a.complete && a.better(best) {
+			best, at = a, len(x.tried)-1
+		}
+	}
+	return best, at
 }
 
 // sparse returns a plan with few pods on each node, for pods of which many have

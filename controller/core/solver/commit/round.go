@@ -2,6 +2,7 @@ package commit
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/packing"
@@ -23,17 +24,26 @@ type Round struct {
 	result *packing.Result
 }
 
+// Scarcity is what nodes cost besides, for using limits and headroom. The zero value is
+// nothing.
+type Scarcity struct {
+	// Shares are, by offer, the sums of the shares of what is left that a node uses.
+	Shares []float64
+	// Price is that of a whole share, in USD/hour. Where it is infinite, shares take
+	// precedence over cost.
+	Price float64
+}
+
 // Instance translates the round into a packing problem, in which an offer is a bin
 // type. byCost is by template its offers in order of cost. podsPerNode is the most
-// pods of a node, 0 for no bound. scarcity, by offer, takes precedence over cost;
-// nil for none.
-func (k *Round) Instance(byCost [][]int32, podsPerNode int32, scarcity []float64) *packing.Instance {
+// pods of a node, 0 for no bound.
+func (k *Round) Instance(byCost [][]int32, podsPerNode int32, scarcity Scarcity) *packing.Instance {
 	in := &packing.Instance{
 		Dims: k.Dims, Items: k.PackedItems(), Capacities: k.capacities(podsPerNode),
 		BinTypes: k.offerBins(scarcity), ByCost: byCost,
 		Sets: k.Items.Sets, Conflicts: k.Problem.PackedConflicts(), Scale: k.Problem.Scale,
 	}
-	if scarcity == nil {
+	if scarcity.Shares == nil {
 		return in
 	}
 	in.ByCost = make([][]int32, len(byCost))
@@ -80,14 +90,18 @@ const (
 )
 
 // offerBins returns the offers as bin types. Their costs include what a node costs
-// besides its instance.
-func (k *Round) offerBins(scarcity []float64) []packing.BinType {
+// besides its instance, and for what it uses of bounds.
+func (k *Round) offerBins(scarcity Scarcity) []packing.BinType {
 	out := make([]packing.BinType, len(k.Problem.Supply.Offers))
 	for o := range out {
 		f := &k.Problem.Supply.Offers[o]
 		cost := k.Cost[o] + k.Problem.Supply.FixedCost(f.Template).USD() + float64(moneyWeight*f.Price.USD()) + leastCost
-		if scarcity != nil {
-			cost = scarcity[o] + float64(moneyWeight*cost)
+		switch {
+		case scarcity.Shares == nil:
+		case math.IsInf(scarcity.Price, 1):
+			cost = scarcity.Shares[o] + float64(moneyWeight*cost)
+		default:
+			cost += float64(scarcity.Price * scarcity.Shares[o])
 		}
 		out[o] = packing.BinType{Capacity: f.Shape, Family: f.Template, Cost: cost}
 	}

@@ -18,6 +18,9 @@ import (
 // cut short has tried all of them.
 const slice = 2 * time.Minute
 
+// longestTurn is more than any target needs to run the inputs that earlier runs kept.
+const longestTurn = 16 * slice
+
 // budget is a run that gives each target an amount of processor time, which counts over
 // several runs.
 type budget struct {
@@ -26,6 +29,8 @@ type budget struct {
 	// first says which targets go before the others.
 	first  *regexp.Regexp
 	record *record
+	// longer are the next turns of targets that need more than slice to begin.
+	longer map[target]time.Duration
 	// one runs a target for a while.
 	one func(ctx context.Context, t target, during time.Duration) (effort, string, error)
 }
@@ -34,6 +39,7 @@ type budget struct {
 // more in this run.
 func (b *budget) run(ctx context.Context, all []target, progress io.Writer) error {
 	slices.SortStableFunc(all, func(x, y target) int { return b.rank(x) - b.rank(y) })
+	b.longer = map[target]time.Duration{}
 	var failed []target
 	for left := all; len(left) > 0; {
 		var next []target
@@ -42,23 +48,15 @@ func (b *budget) run(ctx context.Context, all []target, progress io.Writer) erro
 			if missing < time.Second { // the record knows whole seconds
 				continue
 			}
-			spent, out, err := b.one(ctx, t, min(slice, missing))
-			if ctx.Err() != nil {
-				return fmt.Errorf("fuzz %s: %w", t, ctx.Err())
-			}
-			if err != nil && spent.findings == 0 {
-				return fmt.Errorf("fuzz %s: %w\n%s", t, err, out)
-			}
-			if err := b.record.add(t, spent); err != nil {
+			found, err := b.turn(ctx, t, max(min(slice, missing), b.longer[t]), progress)
+			if err != nil {
 				return err
 			}
-			if err != nil {
+			if found {
 				failed = append(failed, t)
-				fmt.Fprintf(progress, "%s FAILED\n%s\n", t, out)
-				continue
+			} else {
+				next = append(next, t)
 			}
-			fmt.Fprintf(progress, "%s: %s more, %d executions\n", t, spent.cpu.Round(time.Second), spent.execs)
-			next = append(next, t)
 		}
 		left = next
 	}
@@ -66,6 +64,34 @@ func (b *budget) run(ctx context.Context, all []target, progress io.Writer) erro
 		return fmt.Errorf("%d of %d targets failed, the first: %s", len(failed), len(all), failed[0])
 	}
 	return nil
+}
+
+// turn runs a target for a while, and reports whether it found something. A turn that ended
+// before the inputs that earlier runs kept had run again tried nothing: it does not count, and
+// the next one is longer.
+func (b *budget) turn(ctx context.Context, t target, during time.Duration, progress io.Writer) (found bool, err error) {
+	spent, out, err := b.one(ctx, t, during)
+	switch {
+	case ctx.Err() != nil:
+		return false, fmt.Errorf("fuzz %s: %w", t, ctx.Err())
+	case err != nil && spent.findings == 0:
+		return false, fmt.Errorf("fuzz %s: %w\n%s", t, err, out)
+	case err == nil && spent.execs == 0:
+		if b.longer[t] = 2 * during; b.longer[t] > longestTurn {
+			return false, fmt.Errorf("fuzz %s: %s were not enough to begin\n%s", t, during, out)
+		}
+		_, err = fmt.Fprintf(progress, "%s: %s for known inputs alone, which do not count\n", t, spent.cpu.Round(time.Second))
+		return false, err
+	}
+	if err := b.record.add(t, spent); err != nil {
+		return false, err
+	}
+	if err != nil {
+		_, err = fmt.Fprintf(progress, "%s FAILED\n%s\n", t, out)
+		return true, err
+	}
+	_, err = fmt.Fprintf(progress, "%s: %s more, %d executions\n", t, spent.cpu.Round(time.Second), spent.execs)
+	return false, err
 }
 
 func (b *budget) rank(t target) int {

@@ -50,6 +50,47 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestTurnInVain: a turn without a new input does not count, and the next ones are longer, until
+// that is no explanation any more.
+func TestTurnInVain(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason string
+		begins time.Duration // how long the target takes to begin
+		turns  string
+		err    string
+	}{
+		"begins late":  {"known inputs take five minutes", 5 * time.Minute, "2m0s 4m0s 8m0s", ""},
+		"never begins": {"something is wrong with the target", time.Hour, "2m0s 4m0s 8m0s 16m0s 32m0s", "p/FuzzA: 32m0s were not enough"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "record.md")
+			if err := os.WriteFile(path, []byte(tableHead), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			known, err := readRecord(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var turns []string
+			b := &budget{cpu: 3 * time.Minute, first: regexp.MustCompile("q/"), record: known}
+			b.one = func(_ context.Context, _ target, during time.Duration) (effort, string, error) {
+				turns = append(turns, during.String())
+				if during < tc.begins {
+					return effort{cpu: during}, "", nil
+				}
+				return effort{cpu: during, execs: 1}, "", nil
+			}
+			err = b.run(t.Context(), []target{{pkg: "p", name: "FuzzA"}}, &strings.Builder{})
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("%s: got error %v, want %q", tc.reason, err, tc.err)
+			}
+			if got := strings.Join(turns, " "); got != tc.turns {
+				t.Errorf("%s: turns of %s, want %s", tc.reason, got, tc.turns)
+			}
+		})
+	}
+}
+
 // TestBuilder: a target runs with one worker, and its time, inputs and findings are counted.
 func TestBuilder(t *testing.T) {
 	dir := module(t)

@@ -37,7 +37,7 @@ func TestLimitedPool(t *testing.T) {
 		"one node":          {"it can be one that holds all pods", "web", 50, 0, model.Resources{model.NodeCount: 1}, 0.25},
 		"preferred":         {"weights change nothing of that", "web", 50, 10, model.Resources{model.NodeCount: 1}, 0.25},
 		"a few nodes":       {"they can be large", "webspread", 1000, 10, model.Resources{model.NodeCount: 11}, 0.25},
-		"CPU":               {"nodes with more memory for their CPU save more", "webspread", 1000, 0, model.Resources{model.CPU: 300_000}, 0.98},
+		"CPU":               {"it goes to the nodes that save most for their CPU", "webspread", 1000, 0, model.Resources{model.CPU: 300_000}, 0.98},
 		"few pods a node":   {"pods apart from each other need many nodes, not all of them dear", "diverse", 1000, 0, model.Resources{model.NodeCount: 11}, 0.95},
 		"limits not in use": {"there is nothing to try", "web", 50, 0, model.Resources{model.NodeCount: 1000}, 1},
 	} {

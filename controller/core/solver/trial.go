@@ -17,7 +17,7 @@ type Trial struct {
 	// nodes cost in USD/hour: effective cost and Catalog.NodeCost.
 	Unplaced int
 	Cost     float64
-	// Modes are the modes that were tried; nil when the first one was sufficient.
+	// Modes are the modes that were tried; nil when that was only one.
 	Modes []commit.ModeTrial
 	// Dropped says why the strategy made no plan; "" when it made one.
 	Dropped string

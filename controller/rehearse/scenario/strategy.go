@@ -18,7 +18,7 @@ type ReportStrategy struct {
 	Unplaced int     `json:"unplaced"`
 	Cost     float64 `json:"cost"`
 	// Modes are the ways of using scarce limits, caps and reservations that were tried.
-	// It is empty when the first was enough.
+	// It is empty when that was only one.
 	Modes []ReportMode `json:"modes,omitempty"`
 	// Dropped is why the strategy gave no plan.
 	Dropped string `json:"dropped,omitempty"`

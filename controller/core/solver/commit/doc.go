@@ -5,8 +5,10 @@
 // pods that are left, packs them (package packing), and assigns pods to the nodes of
 // the patterns. Bounds are what may still be launched; a node that they do not allow
 // is packed again in the next round. Best makes attempts in several modes, each more
-// restrictive than the one before, until one places every pod. EvictUnsatisfied
-// removes the pods of an attempt that depend on pods without a place.
+// restrictive than the one before, until one places every pod. Where the first does, and
+// bounds refused nodes of it, it makes others in which the use of bounds has a price, and
+// keeps the cheapest. EvictUnsatisfied removes the pods of an attempt that depend on pods
+// without a place.
 //
 // Package insertion adds nodes to an attempt one by one, with New and Add.
 //

@@ -59,11 +59,11 @@ func boundedModes() []mode {
 	}
 }
 
-// pricedModes returns the modes that are tried when the unbounded mode placed every pod, and
-// bounds refused some of its nodes: those that came first have what there was, whatever the
-// others saved by it. With a price on what is left, as in a Lagrangian relaxation, a node
-// takes of it only where that saves more. Nobody knows the right price: it is tried as shares of
-// cost, that of the plan of the unbounded mode in USD/hour (ADR 101).
+// pricedModes returns the modes that are tried when an attempt without a price placed every pod,
+// and bounds refused some of its nodes: those that came first have what there was, whatever the
+// others would have saved by it. With a price on what is left, as in a Lagrangian relaxation, a
+// node takes of it only where that saves more. The right price is not known: shares of cost, that of
+// the attempt in USD/hour, are tried (ADR 101).
 func pricedModes(cost float64) []mode {
 	return []mode{
 		{name: "priced low", boundPrice: 0.1 * cost},

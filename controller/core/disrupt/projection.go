@@ -13,7 +13,7 @@ import (
 // Size: what is known of the cluster, and what is kept of it between simulations.
 type Projection struct {
 	// In carries costs, headroom, blocks and denials. Its snapshot is replaced by
-	// the projection's own for each simulation.
+	// the projection's own for each simulation, of which there are many to compare.
 	In solver.Input
 	// Solves counts the simulations.
 	Solves int
@@ -56,6 +56,7 @@ func NewProjection(v *Survey, in *solver.Input, placed []model.Assignment) *Proj
 	sc.snap.Nodes = slices.Clone(v.s.Nodes)
 	sc.snap.Pods = slices.Clone(v.s.Pods)
 	sc.snap.Pools = slices.Clone(v.s.Pools)
+	sc.In.Candidate = true
 	sc.removed, sc.received = make([]bool, len(v.s.Nodes)), make([]bool, len(v.s.Nodes))
 	sc.types = newTypeIndex(v.s)
 	sc.prices = make([]prices, len(v.s.Nodes))

@@ -60,6 +60,9 @@ type Input struct {
 	// Effort bounds the improvement of each packing, in moves: a pivot is one move,
 	// a pass over all bin types as many as there are. 0 packs greedily.
 	Effort int
+	// Candidate is set when the plan is one of many that are compared, as in a search for
+	// consolidations. Ruin and recreate is left out, which would take half the time of them all.
+	Candidate bool
 	// Tolerance is the share above the best effective cost up to which offerings are
 	// options of a node; 0 admits only offerings of equal cost.
 	Tolerance float64

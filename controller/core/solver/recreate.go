@@ -21,11 +21,11 @@ type recreated struct {
 	plan outcome
 }
 
-// recreates reports whether ruin and recreate applies to the best plan: it places all pods,
-// which are few and have constraints on each other, and has more than one new node. Inserting
-// pods does not look at the weights of NodePools when it adds one to a node that is open.
+// recreates reports whether ruin and recreate applies to the best plan: it is no candidate among
+// many, places all pods, which are few and have constraints on each other, and has more than one new
+// node. Inserting pods does not look at the weights of NodePools when it adds one to a node that is open.
 func (s *search) recreates() bool {
-	return len(s.best.Unplaced) == 0 && len(s.best.Nodes) > 1 && s.small() && s.few() && s.best.problem.Supply.WeightRanks == 1
+	return !s.in.Candidate && len(s.best.Unplaced) == 0 && len(s.best.Nodes) > 1 && s.small() && s.few() && s.best.problem.Supply.WeightRanks == 1
 }
 
 // recreate makes the best plan cheaper by ruin and recreate, several times at the same time.

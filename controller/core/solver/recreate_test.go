@@ -63,6 +63,7 @@ func TestRecreateLeavesAlone(t *testing.T) {
 		change func(*solver.Input)
 	}{
 		"without effort": {"questions about what nodes would cost are asked by the hundred", func(in *solver.Input) { in.Effort = 0 }},
+		"candidate":      {"a search for consolidations compares plans by the hundred", func(in *solver.Input) { in.Candidate = true }},
 		"weights":        {"inserting a pod does not look at the weight of the NodePool of a node that is open", func(in *solver.Input) { in.Snapshot.Pools[0].Weight = 10 }},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// TestCandidates: the solver is told that the plans of a search are many, of which few are
-// carried out. In a quiet cluster of eight nodes the search took more than twice the time otherwise.
+// TestCandidates: a search tells the solver that its plans are candidates. With ruin and recreate,
+// which the solver leaves out for them, searches in a cluster of eight nodes took twice the time.
 func TestCandidates(t *testing.T) {
 	s := spread3(time.Now())
 	in := solver.Input{Snapshot: s, Blocked: make([]*model.Reason, 1), Costs: make([]solver.Costs, 1), Effort: solver.DefaultEffort, Tolerance: solver.DefaultTolerance}

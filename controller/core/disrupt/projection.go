@@ -13,7 +13,8 @@ import (
 // Size: what is known of the cluster, and what is kept of it between simulations.
 type Projection struct {
 	// In carries costs, headroom, blocks and denials. Its snapshot is replaced by
-	// the projection's own for each simulation, of which there are many to compare.
+	// the projection's own for each simulation. Its plans are candidates, as a search
+	// makes many of them.
 	In solver.Input
 	// Solves counts the simulations.
 	Solves int

@@ -61,7 +61,8 @@ type Input struct {
 	// a pass over all bin types as many as there are. 0 packs greedily.
 	Effort int
 	// Candidate is set when the plan is one of many that are compared, as in a search for
-	// consolidations. Ruin and recreate is left out, which would take half the time of them all.
+	// consolidations. It is made without ruin and recreate, which can take half the time of
+	// such a search (ADR 100).
 	Candidate bool
 	// Tolerance is the share above the best effective cost up to which offerings are
 	// options of a node; 0 admits only offerings of equal cost.

@@ -21,8 +21,8 @@ type recreated struct {
 	plan outcome
 }
 
-// recreates reports whether ruin and recreate applies to the best plan: it is no candidate among
-// many, places all pods, which are few and have constraints on each other, and has more than one new
+// recreates reports whether ruin and recreate applies to the best plan: it is not one of many
+// candidates, places all pods, which are few and have constraints on each other, and has more than one new
 // node. Inserting pods does not look at the weights of NodePools when it adds one to a node that is open.
 func (s *search) recreates() bool {
 	return !s.in.Candidate && len(s.best.Unplaced) == 0 && len(s.best.Nodes) > 1 && s.small() && s.few() && s.best.problem.Supply.WeightRanks == 1

@@ -26,7 +26,7 @@ func TestQuiet(t *testing.T) {
 			moves, cost := w.moves, w.cost()
 			disrupted.Add(int64(moves))
 			w.run(3*time.Hour, time.Minute, 0)
-			w.run(18*time.Hour, 5*time.Minute, 0)
+			w.run(18*time.Hour, 5*time.Minute, 0) // what has been at rest for three hours needs no closer look
 			if w.moves != moves {
 				t.Errorf("%d nodes were disrupted in 21 quiet hours (%d before), the last at %s", w.moves-moves, moves, w.last)
 			}

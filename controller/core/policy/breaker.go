@@ -77,9 +77,12 @@ func (b *Breaker) leave(now time.Time, err error) {
 	if !errors.As(err, &fault) || errors.Is(err, context.Canceled) {
 		return
 	}
-	b.row++
 	b.stats.Faults++
 	b.stats.LastFault = fault.Error()
+	if fault.NotAsked {
+		return
+	}
+	b.row++
 	if b.row >= breakerFaults {
 		b.pause = min(max(2*b.pause, breakerFirst), breakerMost)
 		b.retryAt = now.Add(b.pause)

@@ -51,3 +51,21 @@ func TestBreaker(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 }
+
+// TestBreakerNotAsked: a policy that waits for another one is counted as failing, and asked again.
+func TestBreakerNotAsked(t *testing.T) {
+	var b Breaker
+	now := time.Unix(1000, 0)
+	waits := &Fault{Kind: FaultDeadline, Message: "it is being loaded", NotAsked: true}
+	for range 2 * breakerFaults {
+		if err := b.Ask(now, func() error { return waits }); !errors.Is(err, waits) {
+			t.Fatal(err)
+		}
+	}
+	if got := b.Stats(); got.Tripped || got.Faults != 2*breakerFaults || got.LastFault != waits.Error() {
+		t.Fatalf("%+v", got)
+	}
+	if err := b.Ask(now, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+}

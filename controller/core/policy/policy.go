@@ -108,6 +108,9 @@ const (
 type Fault struct { //nolint:errname // the contract calls it a fault
 	Kind    FaultKind
 	Message string
+	// NotAsked is set when the policy was not asked, for a reason that is not its own, such as
+	// another policy that has ended their process. The breaker does not open for such faults.
+	NotAsked bool
 }
 
 // Error implements error.

@@ -1,6 +1,7 @@
 package isolate_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -97,6 +98,35 @@ func TestSlowToLoad(t *testing.T) {
 	if c.of("large") > 0 || c.of("bomb") != 1 {
 		t.Errorf("kills: %v", c.killed)
 	}
+}
+
+// TestLoadingIsNotItsFault: a policy that is asked often while it is loaded again, after another one
+// has ended their process, answers as soon as it is loaded. It is not switched off for the
+// questions that came too early.
+func TestLoadingIsNotItsFault(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	e, c := isolated()
+	bomb := compile(t, e, source("bomb", policy.HookConsolidate, bombed()))
+	src := large()
+	src.Limits.Deadline = 50 * time.Millisecond // which loading takes many times
+	p := compile(t, e, src)
+	endProcess(t, bomb, c)
+	early := 0
+	for begun := time.Now(); ; {
+		_, err := ask(t, p, 1)
+		if err == nil {
+			break
+		}
+		if f := (*policy.Fault)(nil); errors.As(err, &f) && f.NotAsked {
+			early++
+		}
+		if strings.Contains(err.Error(), "after 3 faults in a row") && strings.Contains(err.Error(), "being loaded again") || time.Since(begun) > patience {
+			t.Fatalf("after %d questions that came too early: %v", early, err)
+		}
+	}
+	t.Logf("%d questions came too early", early)
 }
 
 // TestClosedWhileLoading: when the last policy is closed while a process that is to take

@@ -14,7 +14,10 @@ import (
 const replaceLimit = 10 * time.Second
 
 // errLoading is the fault of a policy that has not been loaded again yet.
-var errLoading = &policy.Fault{Kind: policy.FaultDeadline, Message: "the policy is being loaded again, after another one has ended the process"}
+var errLoading = &policy.Fault{
+	Kind: policy.FaultDeadline, NotAsked: true,
+	Message: "the policy is being loaded again, after another one has ended the process",
+}
 
 // all returns the policies that a new process gets.
 func (h *host) all() []*compiled {

@@ -39,6 +39,7 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 	var through application
 	a.Reporter.tellUnconsolidatable(ctx, s, d)
 	going := startingNodes(d)
+	var changes []change
 	for i := range d.Disruptions {
 		each := &d.Disruptions[i]
 		n := &s.Nodes[each.Node]
@@ -46,24 +47,18 @@ func (a *Actuator) Disrupt(ctx context.Context, s *model.Snapshot, d *decide.Dec
 		switch {
 		case !each.Go:
 		case hasDisruptedTaint(n):
-			if err := through.write(a.delete(ctx, n, each), RefusedError{Kind: "NodeClaim", Name: n.Claim}, &done.Deleted); err != nil {
-				return done, through.end(err)
-			}
+			changes = append(changes, change{func() error { return a.delete(ctx, n, each) }, RefusedError{Kind: "NodeClaim", Name: n.Claim}, &done.Deleted})
 		default:
-			if err := through.write(a.taint(ctx, n.Name, karpv1.DisruptedTaint()), RefusedError{Kind: "Node", Name: n.Name}, &done.Tainted); err != nil {
-				return done, through.end(err)
-			}
+			changes = append(changes, change{func() error { return a.taint(ctx, n.Name, karpv1.DisruptedTaint()) }, RefusedError{Kind: "Node", Name: n.Name}, &done.Tainted})
 		}
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.State == model.Initialized && n.Claim != "" && n.Command == nil && hasDisruptedTaint(n) && !going[int32(i)] {
-			if err := through.write(a.release(ctx, n), RefusedError{Kind: "Node", Name: n.Name}, &done.Untainted); err != nil {
-				return done, through.end(err)
-			}
+			changes = append(changes, change{func() error { return a.release(ctx, n) }, RefusedError{Kind: "Node", Name: n.Name}, &done.Untainted})
 		}
 	}
-	return done, through.end(nil)
+	return done, through.end(through.all(changes))
 }
 
 // release removes the disruption taint of a node that stays. Karpenter's disruptions also

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,10 +83,7 @@ func (to *execution) replacement(c *decide.Command, k, at int) (*karpv1.NodeClai
 // start marks and taints the command's nodes, and creates the replacement claims. from
 // is the number of the first replacement among the decision's claims.
 func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, from int) error {
-	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Removed: c.Removed, Billed: c.Billed}
-	for _, i := range c.Nodes {
-		mark.Nodes = append(mark.Nodes, to.s.Nodes[i].Claim)
-	}
+	mark := model.Command{ID: fmt.Sprintf("%s-%d", to.d.ID, c.Nodes[0]), Method: string(c.Method), Started: to.s.Time, Nodes: claimNames(to.s, c.Nodes), Removed: c.Removed, Billed: c.Billed}
 	claims := make([]*karpv1.NodeClaim, 0, len(c.Replacements))
 	groups := launchGroups(to.d.ID, from, c.Replacements)
 	for k := range c.Replacements {
@@ -102,24 +100,23 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	if err != nil {
 		return fmt.Errorf("encode the disruption of %v: %w", mark.Nodes, err)
 	}
-	for _, name := range mark.Nodes {
-		if err := a.annotate(ctx, name, map[string]string{karpv1.AnnotationDisruption: string(text)}); err != nil {
-			return err
-		}
-		to.done.Marked = append(to.done.Marked, name)
+	marked := map[string]string{karpv1.AnnotationDisruption: string(text)}
+	if err := named(mark.Nodes, &to.done.Marked, func(i int) error { return a.annotate(ctx, mark.Nodes[i], marked) }); err != nil {
+		return err
 	}
-	for _, i := range c.Nodes {
-		n := &to.s.Nodes[i]
-		if err := a.taint(ctx, n.Name, karpv1.DisruptedTaint()); err != nil {
-			return err
-		}
-		to.done.Tainted = append(to.done.Tainted, n.Name)
+	nodes := nodeNames(to.s, c.Nodes)
+	if err := named(nodes, &to.done.Tainted, func(i int) error { return a.taint(ctx, nodes[i], karpv1.DisruptedTaint()) }); err != nil {
+		return err
 	}
-	for _, claim := range claims {
+	err = named(mark.Replacements, &to.done.Claims, func(i int) error {
+		claim := claims[i]
 		if err := a.create(ctx, claim); err != nil {
 			return &RefusedError{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", mark.Nodes, err)}
 		}
-		to.done.Claims = append(to.done.Claims, claim.Name)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	a.Reporter.tellLaunching(to.s, c, claims)
 	a.Reporter.tellCandidates(ctx, to.s, c)
@@ -129,38 +126,44 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 // finish deletes the nodes' claims.
 func (a *Actuator) finish(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
 	a.Reporter.tellApproved(ctx, s, c)
-	for _, i := range c.Nodes {
-		n := &s.Nodes[i]
-		if err := a.delete(ctx, n, &decide.Disruption{Node: i, Method: c.Method}); err != nil {
-			return err
-		}
-		done.Deleted = append(done.Deleted, n.Claim)
-	}
-	return nil
+	return named(claimNames(s, c.Nodes), &done.Deleted, func(i int) error {
+		return a.delete(ctx, &s.Nodes[c.Nodes[i]], &decide.Disruption{Node: c.Nodes[i], Method: c.Method})
+	})
 }
 
 // undo removes taint and mark from the nodes, the mark last: while it is there, the
 // command can be found and undone again. Replacements that were launched stay; a later
 // decision removes them when they are not needed.
 func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Command, done *cluster.Change) error {
-	for _, i := range c.Nodes {
-		n := &s.Nodes[i]
-		if hasDisruptedTaint(n) {
-			if err := a.taint(ctx, n.Name); err != nil {
-				return err
-			}
-			done.Untainted = append(done.Untainted, n.Name)
-		}
-		err := a.annotate(ctx, n.Claim, map[string]string{
-			karpv1.AnnotationDisruption: "", karpv1.AnnotationUndone: s.Time.Format(time.RFC3339),
-		})
-		if err != nil {
-			return err
-		}
-		done.Unmarked = append(done.Unmarked, n.Claim)
+	tainted := slices.DeleteFunc(slices.Clone(c.Nodes), func(i int32) bool { return !hasDisruptedTaint(&s.Nodes[i]) })
+	nodes := nodeNames(s, tainted)
+	if err := named(nodes, &done.Untainted, func(i int) error { return a.taint(ctx, nodes[i]) }); err != nil {
+		return err
+	}
+	claims := claimNames(s, c.Nodes)
+	undone := map[string]string{karpv1.AnnotationDisruption: "", karpv1.AnnotationUndone: s.Time.Format(time.RFC3339)}
+	if err := named(claims, &done.Unmarked, func(i int) error { return a.annotate(ctx, claims[i], undone) }); err != nil {
+		return err
 	}
 	a.Reporter.tellUndone(ctx, s, c)
 	return nil
+}
+
+// nodeNames and claimNames are the names of nodes and of their claims.
+func nodeNames(s *model.Snapshot, nodes []int32) []string {
+	out := make([]string, 0, len(nodes))
+	for _, i := range nodes {
+		out = append(out, s.Nodes[i].Name)
+	}
+	return out
+}
+
+func claimNames(s *model.Snapshot, nodes []int32) []string {
+	out := make([]string, 0, len(nodes))
+	for _, i := range nodes {
+		out = append(out, s.Nodes[i].Claim)
+	}
+	return out
 }
 
 // annotate sets annotations of a claim; an empty value removes one.

@@ -75,11 +75,7 @@ func (r *Reporter) tellNodes(ctx context.Context, s *model.Snapshot, c *decide.C
 }
 
 func names(s *model.Snapshot, c *decide.Command) string {
-	out := make([]string, 0, len(c.Nodes))
-	for _, i := range c.Nodes {
-		out = append(out, s.Nodes[i].Name)
-	}
-	text := strings.Join(out, ", ")
+	text := strings.Join(nodeNames(s, c.Nodes), ", ")
 	if len(text) > noteLimit/2 {
 		text = text[:noteLimit/2] + "…"
 	}

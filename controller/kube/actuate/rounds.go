@@ -30,3 +30,30 @@ func inRounds(n int, write func(int) error, answer func(int, error) error) error
 	}
 	return nil
 }
+
+// named calls write for each name, as [inRounds] does, and adds those that were written to the
+// list.
+func named(names []string, to *[]string, write func(i int) error) error {
+	return inRounds(len(names), write, func(i int, err error) error {
+		if err == nil {
+			*to = append(*to, names[i])
+		}
+		return err
+	})
+}
+
+// change is one object to write.
+type change struct {
+	write func() error
+	// object says which it is, and to is the list of names to which it is added once written.
+	object RefusedError
+	to     *[]string
+}
+
+// all makes the changes, [writtenAtOnce] at the same time. It goes on past refused objects and
+// returns the first other error.
+func (a *application) all(changes []change) error {
+	return inRounds(len(changes),
+		func(i int) error { return changes[i].write() },
+		func(i int, err error) error { return a.write(err, changes[i].object, changes[i].to) })
+}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -77,28 +75,8 @@ func names(s *model.Snapshot, d *decide.Decision, pool int32) []string {
 func TestLaunchAtOnce(t *testing.T) {
 	c := connect(t)
 	s, pools, d := planned("once", 3+16+16, "general")
-	var mu sync.Mutex
-	waiting, rounds := []chan struct{}{}, []int{3, 16, 16}
-	meet := func(ctx context.Context, _ *karpv1.NodeClaim) error {
-		ctx, stop := context.WithTimeout(ctx, 20*time.Second)
-		defer stop()
-		all := make(chan struct{})
-		mu.Lock()
-		waiting = append(waiting, all)
-		if len(waiting) == rounds[0] {
-			for _, each := range waiting {
-				close(each)
-			}
-			waiting, rounds = nil, rounds[1:]
-		}
-		mu.Unlock()
-		select {
-		case <-all:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	m := &meeting{rounds: []int{3, 16, 16}}
+	meet := func(ctx context.Context, _ *karpv1.NodeClaim) error { return m.meet(ctx) }
 	a := &actuate.Actuator{Client: &creating{Client: c, answer: meet}, Reporter: &actuate.Reporter{Client: c}}
 	done, err := a.Launch(t.Context(), s, pools, d)
 	if err != nil {

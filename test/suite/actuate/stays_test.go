@@ -3,6 +3,7 @@ package actuate
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,19 +22,26 @@ import (
 )
 
 // heard is an events.EventRecorder that keeps what is said about whom.
-type heard []string
+type heard struct {
+	mu   sync.Mutex
+	said []string
+}
 
 func (h *heard) Eventf(regarding, _ runtime.Object, _, reason, _, note string, args ...any) {
 	name := "?"
 	if o, ok := regarding.(client.Object); ok && o.GetUID() != "" {
 		name = fmt.Sprintf("%T", o)[4:] + "/" + o.GetName()
 	}
-	*h = append(*h, name+" "+reason+": "+fmt.Sprintf(note, args...))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.said = append(h.said, name+" "+reason+": "+fmt.Sprintf(note, args...))
 }
 
 func (h *heard) take() []string {
-	out := []string(*h)
-	*h = nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.said
+	h.said = nil
 	slices.Sort(out)
 	return out // nil when nothing was said
 }

@@ -71,7 +71,7 @@ test-unit: ## Run the tests that need no control plane
 
 .PHONY: race
 race: controlplane ## Run the tests under the race detector (needs a C compiler; `make lint` vets)
-	CGO_ENABLED=1 go test -race -short -vet=off -p $(TEST_JOBS) -timeout 30m ./test/suite/lifecycle/... ./api/... ./cmd/... ./controller/... ./sdk/... ./simulator/... ./test/kit/apiserver/... ./test/suite/policies/...
+	CGO_ENABLED=1 go test -race -short -vet=off -timeout 30m ./test/suite/lifecycle/... ./api/... ./cmd/... ./controller/... ./sdk/... ./simulator/... ./test/kit/apiserver/... ./test/suite/policies/...
 
 .PHONY: build
 build: ## Build the controller, the command line and ec2sim into bin/

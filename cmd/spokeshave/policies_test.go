@@ -132,3 +132,26 @@ func TestBadPolicies(t *testing.T) {
 		})
 	}
 }
+
+// TestPolicyDoesNotCompile: a policy whose Go program does not compile is a wrong policy, as one
+// in Rego is, and no bad flag or file. The compiler's message names file and line.
+func TestPolicyDoesNotCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the go command")
+	}
+	workplace(t)
+	if code, _, stderr := command(t, "policy", "new", "rank", "broken", "--lang", "go"); code != exitOK {
+		t.Fatal(stderr)
+	}
+	if err := os.WriteFile("broken/main.go", []byte("package main\n\nfunc main( {\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"vet": {"broken"}, "test": {"broken"}, "bench": {"broken"}, "diff": {"broken", "broken", "-f", "manifests"}, "pack": {"broken"}, "push": {"broken"},
+	} {
+		code, stdout, stderr := command(t, append([]string{"policy", name}, args...)...)
+		if code != exitRefused || stdout != "" || !strings.Contains(stderr, "policy "+name+": build policy broken") || !strings.Contains(stderr, "main.go:3:") {
+			t.Errorf("policy %s: exit %d: %s%s", name, code, stdout, stderr)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/utils/clock"
+
+	"spokeshave.dev/controller/rehearse/source"
 )
 
 // Exit codes of the policy commands.
@@ -42,11 +45,19 @@ func policyCommand(ctx context.Context) *cobra.Command {
 
 func now() time.Time { return clock.RealClock{}.Now() }
 
-// badPolicy and unread add the exit codes to errors of the policy commands.
+// badPolicy, unread and unopened add the exit codes to errors of the policy commands.
 func badPolicy(err error) error { return &exitError{exitRefused, err} }
 
 func unread(command string, err error) error {
 	return &exitError{exitUnread, fmt.Errorf("policy %s: %w", command, err)}
+}
+
+// unopened is unread, unless the policy's program does not compile: then the policy is wrong.
+func unopened(command string, err error) error {
+	if does := (*source.BuildError)(nil); errors.As(err, &does) {
+		return badPolicy(fmt.Errorf("policy %s: %w", command, err))
+	}
+	return unread(command, err)
 }
 
 // outputFlag adds the flag -o with the allowed values, of which the first is the

@@ -61,7 +61,7 @@ func benchCommand(ctx context.Context) *cobra.Command {
 func benchPath(ctx context.Context, path string, about time.Duration) ([]author.Measurement, error) {
 	sources, err := author.Open(ctx, path)
 	if err != nil {
-		return nil, unread("bench", err)
+		return nil, unopened("bench", err)
 	}
 	watch := clock.RealClock{}
 	start := watch.Now()

@@ -64,7 +64,7 @@ func testCommand(ctx context.Context) *cobra.Command {
 func testPath(ctx context.Context, c *cobra.Command, path string) ([]author.CaseResult, error) {
 	sources, err := author.Open(ctx, path)
 	if err != nil {
-		return nil, unread("test", err)
+		return nil, unopened("test", err)
 	}
 	var out []author.CaseResult
 	for i := range sources {

@@ -46,7 +46,7 @@ func diffCommand(ctx context.Context) *cobra.Command {
 		}
 		d, err := diff(ctx, args, cfg)
 		if err != nil {
-			return unread("diff", err)
+			return unopened("diff", err)
 		}
 		if output == "json" {
 			if err := writeJSON(c.OutOrStdout(), d); err != nil {

@@ -35,7 +35,7 @@ func packCommand(ctx context.Context) *cobra.Command {
 	namingFlags(c, &f)
 	controllerNamespaceFlag(c, &controllerNamespace)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, found, err := vetted(ctx, args[0], controllerNamespace, f)
+		s, found, err := vetted(ctx, "pack", args[0], controllerNamespace, f)
 		if err != nil {
 			return err
 		}
@@ -60,12 +60,12 @@ func namingFlags(c *cobra.Command, f *author.Naming) {
 	c.Flags().StringVar(&f.Name, "name", "", "name of the policy (default: that of its ConfigMap or folder)")
 }
 
-// vetted opens the single policy at a path, renames it as f says, and checks it and its
-// size.
-func vetted(ctx context.Context, path, controllerNamespace string, f author.Naming) (*author.Source, author.Finding, error) {
+// vetted opens the single policy at a path for a command, renames it as f says, and checks it
+// and its size.
+func vetted(ctx context.Context, command, path, controllerNamespace string, f author.Naming) (*author.Source, author.Finding, error) {
 	sources, err := author.Open(ctx, path)
 	if err != nil {
-		return nil, author.Finding{}, &exitError{exitUnread, err}
+		return nil, author.Finding{}, unopened(command, err)
 	}
 	if len(sources) != 1 {
 		return nil, author.Finding{}, &exitError{exitUnread, fmt.Errorf("%s holds %d policies: name one", path, len(sources))}

@@ -64,7 +64,7 @@ func accessFlags(c *cobra.Command, a *remote.Access) {
 }
 
 func (f *pushFlags) run(ctx context.Context, c *cobra.Command, path string) error {
-	s, found, err := vetted(ctx, path, f.controllerNamespace, f.naming)
+	s, found, err := vetted(ctx, "push", path, f.controllerNamespace, f.naming)
 	if err != nil {
 		return err
 	}

@@ -122,7 +122,7 @@ func TestPolicyGo(t *testing.T) {
 		t.Errorf("exit %d, %v: %s%s", code, err, stdout, stderr)
 	}
 	dir := folder(t, "policy.yaml", "apiVersion: policy.spokeshave.dev/v1alpha1\nhooks: [rank]\n", "main.go", "package main\n\nfunc main() { nothing() }\n", "go.mod", "module mine\n\ngo 1.24\n")
-	if code, _, stderr := command(t, "policy", "vet", dir); code != exitUnread || !strings.Contains(stderr, "main.go:3:15: undefined: nothing") {
+	if code, _, stderr := command(t, "policy", "vet", dir); code != exitRefused || !strings.Contains(stderr, "main.go:3:15: undefined: nothing") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	t.Setenv("PATH", t.TempDir())

@@ -44,7 +44,7 @@ func vet(ctx context.Context, c *cobra.Command, paths []string, controllerNamesp
 	for _, path := range paths {
 		sources, err := author.Open(ctx, path)
 		if err != nil {
-			return unread("vet", err)
+			return unopened("vet", err)
 		}
 		for i := range sources {
 			found = append(found, sources[i].Find(ctx, controllerNamespace, now()))

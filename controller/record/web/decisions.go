@@ -158,7 +158,11 @@ func (v decisionsView) decision(id string) {
 	v.put("<p>")
 	v.time(e.Time)
 	v.put(": %s. What it launches costs %s $/h; %s ms.</p>\n", short(e), rate(e.HourlyCost.USD()), fmt.Sprintf("%.1f", e.TotalMs))
-	v.section("actions", "What it did", func() {
+	title := "What it did"
+	if v.state.Observe {
+		title = "What it would do"
+	}
+	v.section("actions", title, func() {
 		v.actionList(&f)
 		if more := f.count - len(f.actions); more > 0 {
 			v.text("%d more are left out.", more)

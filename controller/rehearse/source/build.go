@@ -3,7 +3,6 @@ package source
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
@@ -46,6 +45,17 @@ func unbuilt(dir string, cm *corev1.ConfigMap) error {
 	return nil
 }
 
+// BuildError says that a policy's Go program does not compile.
+type BuildError struct {
+	// Dir is the policy's folder, and Output what the go command said.
+	Dir, Output string
+}
+
+// Error implements error.
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("build policy %s for WebAssembly: %s", e.Dir, e.Output)
+}
+
 // build compiles a Go main package to a Wasm module. The same source and toolchain give
 // the same bytes in every folder.
 func build(ctx context.Context, dir string) ([]byte, error) {
@@ -70,7 +80,7 @@ func build(ctx context.Context, dir string) ([]byte, error) {
 		if text == "" {
 			text = err.Error()
 		}
-		return nil, fmt.Errorf("build policy %s for WebAssembly: %w", dir, errors.New(text))
+		return nil, &BuildError{Dir: dir, Output: text}
 	}
 	module, err := os.ReadFile(file)
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"spokeshave.dev/test/kit/filelock"
 )
 
 // Axe checks the accessibility of a page with axe-core.
@@ -22,6 +24,12 @@ func NewAxe(t *testing.T, root string) *Axe {
 		}
 		t.Skip("there is no npm here, the accessibility is not checked: install Node.js 20 or later")
 	}
+	// npm empties the folder first: another package's test would find no axe-core in it.
+	release, err := filelock.Take(t.Context(), filepath.Join(root, "tools/axe/.lock"), t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
 	cmd := exec.CommandContext(t.Context(), "make", "tools/axe/node_modules")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -11,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"time"
+
+	"spokeshave.dev/test/kit/filelock"
 )
 
 // CacheEnv names the environment variable that moves the cache of built
@@ -60,7 +62,7 @@ func Build(ctx context.Context, progress io.Writer) (Binaries, error) {
 	if err := os.MkdirAll(bins.Dir, 0o755); err != nil {
 		return Binaries{}, fmt.Errorf("build the control plane: %w", err)
 	}
-	release, err := lock(ctx, filepath.Join(bins.Dir, "lock"), progress)
+	release, err := filelock.Take(ctx, filepath.Join(bins.Dir, "lock"), progress)
 	if err != nil {
 		return Binaries{}, fmt.Errorf("build the control plane: %w", err)
 	}

@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"spokeshave.dev/test/kit/filelock"
 )
 
 // Options of [Start]. The zero value starts etcd and kube-apiserver in a
@@ -77,7 +79,7 @@ func Start(ctx context.Context, opts Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	release, err := lock(ctx, filepath.Join(dir, "lock"), opts.Log)
+	release, err := filelock.Take(ctx, filepath.Join(dir, "lock"), opts.Log)
 	if err != nil {
 		return nil, fmt.Errorf("start the cluster: %w", err)
 	}

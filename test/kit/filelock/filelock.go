@@ -1,6 +1,8 @@
 //go:build unix
 
-package controlplane
+// Package filelock lets one process at a time do something: the tests of several packages run at the
+// same time and share what they build and install.
+package filelock
 
 import (
 	"context"
@@ -14,9 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// lock takes an exclusive lock on path, waiting for whoever holds it and
+// Take takes an exclusive lock on the file path, waiting for whoever holds it and
 // saying so on log. The lock ends with release, or with the process.
-func lock(ctx context.Context, path string, log io.Writer) (release func(), err error) {
+func Take(ctx context.Context, path string, log io.Writer) (release func(), err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
@@ -29,7 +31,7 @@ func lock(ctx context.Context, path string, log io.Writer) (release func(), err 
 		}
 		if !said {
 			said = true
-			say(log, "waiting for another process that holds %s\n", path)
+			_, _ = fmt.Fprintf(log, "waiting for another process that holds %s\n", path)
 		}
 		return false, nil
 	})

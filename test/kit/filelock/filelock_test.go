@@ -1,4 +1,4 @@
-package controlplane
+package filelock
 
 import (
 	"context"
@@ -8,20 +8,20 @@ import (
 	"testing"
 )
 
-func TestLock(t *testing.T) {
+func TestTake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	var log strings.Builder
-	release, err := lock(t.Context(), path, &log)
+	release, err := Take(t.Context(), path, &log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := lock(cancelled, path, &log); !errors.Is(err, context.Canceled) {
+	if _, err := Take(cancelled, path, &log); !errors.Is(err, context.Canceled) {
 		t.Errorf("lock what is locked = %v, want to wait until cancelled", err)
 	}
 	release()
-	release, err = lock(t.Context(), path, &log)
+	release, err = Take(t.Context(), path, &log)
 	if err != nil {
 		t.Fatalf("lock what was released: %v", err)
 	}

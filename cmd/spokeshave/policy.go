@@ -29,8 +29,8 @@ PATH is a policy's folder (policy.yaml beside *.rego, data.json, module.wasm,
 module.wasm.gz or a Go program, which is built), a folder of such folders, or
 manifests with ConfigMaps.
 
-Exit codes: 0 all is well, 1 a policy is wrong (rejected, a case fails, a
-difference was found), 2 bad flags, files that cannot be read, a cluster that
+Exit codes: 0 all is well, 1 a policy is wrong (rejected, a Go program that does
+not compile, a case fails, a difference was found), 2 bad flags, files that cannot be read, a cluster that
 does not answer.`
 
 func policyCommand(ctx context.Context) *cobra.Command {
@@ -54,7 +54,7 @@ func unread(command string, err error) error {
 
 // unopened is unread, unless the policy's program does not compile: then the policy is wrong.
 func unopened(command string, err error) error {
-	if does := (*source.BuildError)(nil); errors.As(err, &does) {
+	if broken := (*source.BuildError)(nil); errors.As(err, &broken) {
 		return badPolicy(fmt.Errorf("policy %s: %w", command, err))
 	}
 	return unread(command, err)

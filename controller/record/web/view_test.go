@@ -95,6 +95,17 @@ func TestFinished(t *testing.T) {
 	}
 }
 
+// TestDecisionObserved: in mode Observe a decision has done nothing, and the page does not say so.
+func TestDecisionObserved(t *testing.T) {
+	for observe, want := range map[bool]string{false: "What it did", true: "What it would do"} {
+		s := server(t, 1)
+		s.Board.Observe = observe
+		if _, _, text := get(t, s, "localhost", "/?view=decision&name=d0"); !strings.Contains(text, ">"+want+"<") {
+			t.Errorf("observe %t: the page lacks %q:\n%s", observe, want, text)
+		}
+	}
+}
+
 // TestSavedByDay: the page shows what all leaders have saved, by day, and the sum of the
 // last 30 days.
 func TestSavedByDay(t *testing.T) {

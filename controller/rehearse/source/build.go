@@ -45,7 +45,7 @@ func unbuilt(dir string, cm *corev1.ConfigMap) error {
 	return nil
 }
 
-// BuildError says that a policy's Go program does not compile.
+// BuildError says that the go command refuses a policy's program, which does not compile as a rule.
 type BuildError struct {
 	// Dir is the policy's folder, and Output what the go command said.
 	Dir, Output string
@@ -76,11 +76,10 @@ func build(ctx context.Context, dir string) ([]byte, error) {
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	if err := cmd.Run(); err != nil {
-		text := strings.TrimSpace(said.String())
-		if text == "" {
-			text = err.Error()
+		if text := strings.TrimSpace(said.String()); text != "" && ctx.Err() == nil {
+			return nil, &BuildError{Dir: dir, Output: text}
 		}
-		return nil, &BuildError{Dir: dir, Output: text}
+		return nil, fmt.Errorf("build policy %s for WebAssembly: %w", dir, err)
 	}
 	module, err := os.ReadFile(file)
 	if err != nil {

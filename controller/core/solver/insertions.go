@@ -91,7 +91,8 @@ func (s *search) considerInserted(x *inserted) {
 }
 
 // promising returns the insertions that leave out as few pods as the best plan, which packing
-// again does not change. Of those with the same cost, which are the same plan as a rule, it returns the first.
+// again does not change, the cheapest one first. Of those with the same cost, which are the same plan
+// as a rule, it returns the first.
 func (s *search) promising() []*inserted {
 	var chosen []*inserted
 	known := map[float64]bool{}
@@ -102,17 +103,28 @@ func (s *search) promising() []*inserted {
 			chosen = append(chosen, x)
 		}
 	}
+	slices.SortStableFunc(chosen, func(a, b *inserted) int { return cmp.Compare(a.plan.cost(), b.plan.cost()) })
 	return chosen
 }
 
 // repack packs the pods on new nodes again, within their domains, of the insertions that
-// leave out as few pods as the best plan.
+// leave out as few pods as the best plan: first of the cheapest ones, and of all others only if that
+// makes one cheaper. Otherwise constraints between pods are in the way, which packing does not see.
 func (s *search) repack() {
 	if s.quick && len(s.best.Unplaced) > 0 {
 		return // a question with fewer preferences follows
 	}
 	chosen := s.promising()
-	again := make([]outcome, len(chosen))
+	n := min(len(chosen), repackedFirst)
+	if s.repackSome(chosen[:n]) {
+		s.repackSome(chosen[n:])
+	}
+}
+
+// repackSome packs the pods on new nodes of some insertions again, at the same time, and reports whether that
+// makes one of them cheaper.
+func (s *search) repackSome(chosen []*inserted) bool {
+	again, cheaper := make([]outcome, len(chosen)), false
 	parallel.Each(len(chosen), func(i int) {
 		x := chosen[i]
 		x.work = effort.Work{}
@@ -129,7 +141,9 @@ func (s *search) repack() {
 		}
 		s.log.end(&again[i])
 		s.consider(again[i])
+		cheaper = cheaper || again[i].cost() < x.plan.cost()
 	}
+	return cheaper
 }
 
 // note counts the classes that a trial left pods of.

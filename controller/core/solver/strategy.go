@@ -79,6 +79,8 @@ const (
 	// twentieth of them, constraints between pods are in the way, and packing is not
 	// improved on questions with fewer preferences.
 	lostBy = 20
+	// repackedFirst is how many insertions are packed again before it is known whether that helps.
+	repackedFirst = 2
 	// maxBundleRounds is how many times a plan is made again while bundles find no
 	// place. With 3 rounds no plan differs; with 12 rounds 1 differs, at the same
 	// cost.

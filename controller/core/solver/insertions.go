@@ -108,14 +108,18 @@ func (s *search) promising() []*inserted {
 }
 
 // repack packs the pods on new nodes again, within their domains, of the insertions that
-// leave out as few pods as the best plan: first of the cheapest ones, and of all others only if that
-// makes one cheaper. Otherwise constraints between pods are in the way, which packing does not see.
+// leave out as few pods as the best plan. Where pods are many, or ruin and recreate follows, it does so with the
+// cheapest ones first, and with the others only if that makes one cheaper: otherwise constraints between
+// pods are in the way, which packing does not see.
 func (s *search) repack() {
 	if s.quick && len(s.best.Unplaced) > 0 {
 		return // a question with fewer preferences follows
 	}
 	chosen := s.promising()
-	n := min(len(chosen), repackedFirst)
+	n := len(chosen)
+	if s.recreates() || !s.small() {
+		n = min(n, repackedFirst)
+	}
 	if s.repackSome(chosen[:n]) {
 		s.repackSome(chosen[n:])
 	}

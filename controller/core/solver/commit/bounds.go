@@ -66,7 +66,9 @@ func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
 	for l := range p.Supply.Templates {
 		b.ByCost[l] = p.Supply.Templates[l].ByCost
 	}
-	b.readReservations()
+	if p.Supply.Reserves {
+		b.readReservations()
+	}
 	return b
 }
 
@@ -81,8 +83,7 @@ func Launchable(p *problem.Problem, headroom []model.Headroom) vec.Bits {
 // withinBounds returns the set of offers that limits, headroom and reservations allow for the
 // first new node.
 func withinBounds(p *problem.Problem, headroom []model.Headroom) vec.Bits {
-	if len(headroom) > 0 || slices.ContainsFunc(p.Snapshot.Pools, func(x model.Pool) bool { return len(x.Limits) > 0 }) ||
-		slices.ContainsFunc(p.Supply.Keys.Keys, func(k supply.OfferingKey) bool { return k.CapacityType == string(model.Reserved) }) {
+	if len(headroom) > 0 || p.Supply.Reserves || slices.ContainsFunc(p.Snapshot.Pools, func(x model.Pool) bool { return len(x.Limits) > 0 }) {
 		return NewBounds(p, headroom).Affordable()
 	}
 	set := vec.NewBits(len(p.Supply.Offers)) // nothing bounds the plan

@@ -18,9 +18,7 @@ func (t *Insertion) accept() bool {
 		n := &t.nodes[i]
 		n.node.Set = vec.NewBits(len(t.p.Supply.Offers))
 		for j := n.offers.Next(n.first); j >= 0; j = n.offers.Next(j + 1) {
-			if o := t.partitions[n.partition].byCost[j]; t.fits(&n.node.Demand, o) {
-				n.node.Set.Set(o)
-			}
+			n.node.Set.Set(t.partitions[n.partition].byCost[j])
 		}
 		n.node.Placed = mergeCounts(n.node.Placed)
 	}

@@ -218,7 +218,7 @@ func (t *Insertion) cheapestPartition(c int32, w *affinityTarget, answers []verd
 			!t.verdicts.admits(answers, cl, &x.topologyPosition) || !w.includes(&x.topologyPosition) {
 			continue
 		}
-		usable := t.usable.of(cl.Choice, i)
+		usable := t.usable.of(cl.Choice, i).Bits
 		if at = t.affordable(x, at, usable, w, &demand); at < 0 || !t.keepsMinValues(x, usable, usable, &demand) {
 			continue
 		}

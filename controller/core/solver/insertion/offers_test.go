@@ -10,10 +10,12 @@ import (
 )
 
 // TestFirstOffers compares what is remembered of a partition's offers with a look at each of
-// them, for partitions of more than one word of bits.
+// them, for partitions of more than one word of bits, and sets that are asked for often enough to leave
+// out the offers that are dominated.
 func TestFirstOffers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	const offers, choices, classes = 200, 5, 40
+	const offers, choices, classes = 200, 7, 40
+	const all, none = 5, 6
 	p := &problem.Problem{Supply: &supply.Table{Dims: supply.Dims{Names: []string{"cpu", "memory"}}}}
 	for range 12 {
 		p.Supply.Shapes = append(p.Supply.Shapes, supply.Shape{Capacity: vec.Vector{1 + r.Int64N(8), 1 + r.Int64N(8)}})
@@ -21,10 +23,10 @@ func TestFirstOffers(t *testing.T) {
 	for range offers {
 		p.Supply.Offers = append(p.Supply.Offers, supply.Offer{Shape: r.Int32N(12)})
 	}
-	for range choices {
+	for c := range choices {
 		set := vec.NewBits(offers)
 		for o := range int32(offers) {
-			if r.IntN(3) == 0 {
+			if c == all || c != none && r.IntN(3) == 0 {
 				set.Set(o)
 			}
 		}
@@ -36,13 +38,22 @@ func TestFirstOffers(t *testing.T) {
 	partitions := make([]offerPartition, 3)
 	for i, o := range r.Perm(offers) { // whatever the order, it is that of cost
 		x := &partitions[i%7%3]
+		if x.offers == nil {
+			x.offers = vec.NewBits(offers)
+		}
+		x.offers.Set(int32(o))
 		x.byCost = append(x.byCost, int32(o))
 	}
 	usable := newUsableOffers(p, partitions)
-	first := newFirstOffers(p, partitions, usable)
+	var first *firstOffers
 	found := 0
-	for range 3 * classes { // remembered answers as well
+	const questions = 3 * choices * oftenAsked * 2 // remembered answers as well
+	for i := range questions {
+		if i%(questions/10) == 0 {
+			first = newFirstOffers(p, partitions, usable)
+		}
 		c, x := r.Int32N(classes), r.IntN(len(partitions))
+		usable.candidates(usable.of(p.Classes[c].Choice, x), x)
 		cl, want := &p.Classes[c], int32(-1)
 		for i, o := range partitions[x].byCost {
 			allowed := p.Choices.All[cl.Choice].Has(o)
@@ -60,7 +71,16 @@ func TestFirstOffers(t *testing.T) {
 			found++
 		}
 	}
-	if found < classes || found == 3*classes {
-		t.Errorf("%d of %d questions had an offer: the test asks too little", found, 3*classes)
+	if found < questions/4 || found == questions {
+		t.Errorf("%d of %d questions had an offer: the test asks too little", found, questions)
+	}
+	for x := range partitions {
+		set := usable.of(all, x)
+		if n := set.undominated.Count(); n == 0 || n > len(partitions[x].byCost)/4 {
+			t.Errorf("partition %d: %d of %d offers are not dominated: the test asks too little", x, n, len(partitions[x].byCost))
+		}
+		if usable.of(none, x).Next(0) >= 0 {
+			t.Errorf("partition %d: a choice of nothing may use an offer", x)
+		}
 	}
 }

@@ -19,6 +19,8 @@ type insertedNode struct {
 	offers   vec.Bits
 	first    int32
 	cheapest int32
+	// usable is what each of its pods may use; nil where that is not the same set.
+	usable *offerSet
 }
 
 // pods returns how many pods the node has.
@@ -101,20 +103,32 @@ func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 	demand := n.node.Demand
 	demand.Add(&cl.Requests, 1)
 	w.addDependents(&demand)
-	x := &t.partitions[n.partition]
-	for i := usable.NextOfBoth(n.offers, n.first); i >= 0; i = usable.NextOfBoth(n.offers, i+1) {
+	x, list := &t.partitions[n.partition], usable.Bits
+	if w.dependents == nil && n.usable == usable {
+		list = t.candidates(n)
+	}
+	for i := list.NextOfBoth(n.offers, n.first); i >= 0; i = list.NextOfBoth(n.offers, i+1) {
 		o := x.byCost[i]
 		if t.addedCost(n, o) >= dear {
 			return tooDear
 		}
 		if w.suits(t.p, o) && t.fits(&demand, o) && t.bounds.Affords(o, n.cheapest) {
-			if !t.keepsMinValues(x, usable, n.offers, &demand) {
+			if !t.keepsMinValues(x, usable.Bits, n.offers, &demand) {
 				return none
 			}
 			return o
 		}
 	}
 	return none
+}
+
+// candidates returns offers among which the cheapest one is that the pods of a node may use and that has room
+// for a demand: with bounds it may be any that they may use.
+func (t *Insertion) candidates(n *insertedNode) vec.Bits {
+	if n.usable == nil || t.bounds.Bound(t.partitions[n.partition].template) {
+		return n.offers
+	}
+	return t.usable.candidates(n.usable, n.partition)
 }
 
 // fits reports whether a demand fits an offer.
@@ -142,15 +156,18 @@ func (t *Insertion) addToNode(at int, c int32) {
 	cl, n := &t.p.Classes[c], &t.nodes[at]
 	n.node.Join(cl, problem.ClassCount{Class: c, N: 1})
 	x, usable, held := &t.partitions[n.partition], t.usable.of(cl.Choice, n.partition), n.cheapest
-	if n.offers == nil {
-		n.offers = usable.Clone()
-	} else {
-		n.offers.And(usable)
+	switch {
+	case n.offers == nil:
+		n.offers, n.usable = usable.Clone(), usable
+	case n.usable != usable:
+		n.offers.And(usable.Bits)
+		n.usable = nil
 	}
 	if t.bounds.Bound(x.template) {
 		t.dropUnaffordable(n, x, held)
 	}
-	for n.first = n.offers.Next(n.first); !t.fits(&n.node.Demand, x.byCost[n.first]); n.first = n.offers.Next(n.first + 1) {
+	list := t.candidates(n)
+	for n.first = list.Next(n.first); !t.fits(&n.node.Demand, x.byCost[n.first]); n.first = list.Next(n.first + 1) {
 	}
 	n.cheapest = x.byCost[n.first]
 	t.bounds.Hold(n.cheapest, held)

@@ -125,6 +125,6 @@ func (r *recreation) begins(partition int, c int32) bool {
 	if first < 0 || cl.NeedsOthersOnHost() > 0 && !r.affinity.mayBeFirst(cl) || !r.verdicts.admits(r.verdicts.of(c, cl), cl, &x.topologyPosition) {
 		return false
 	}
-	usable, demand := r.usable.of(cl.Choice, partition), cl.Requests
+	usable, demand := r.usable.of(cl.Choice, partition).Bits, cl.Requests
 	return r.affordable(x, first, usable, &affinityTarget{}, &demand) != none && r.keepsMinValues(x, usable, usable, &demand)
 }

@@ -193,7 +193,7 @@ func (r *recreation) restore(s *state, gone []bool) {
 		}
 		now[i] = r.open(s.nodes[i].partition)
 		n := &r.nodes[now[i]]
-		n.offers, n.first, n.cheapest = s.nodes[i].offers.Clone(), s.nodes[i].first, s.nodes[i].cheapest
+		n.offers, n.first, n.cheapest, n.usable = s.nodes[i].offers.Clone(), s.nodes[i].first, s.nodes[i].cheapest, s.nodes[i].usable
 		r.bounds.Hold(n.cheapest, none)
 	}
 	for _, x := range s.steps {

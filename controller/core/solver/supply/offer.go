@@ -186,6 +186,7 @@ func templateOffers(p *Table, l int32, typeOK, keyOK []bool) {
 			}
 			next := Offer{Template: l, Type: t, Offering: o, Key: cat.Keys[t][o], Price: f.Price, Cost: f.Price.USD()}
 			next.rank(e)
+			p.Reserves = p.Reserves || f.Reservation != nil
 			p.Offers = append(p.Offers, next)
 		}
 	}

@@ -30,7 +30,9 @@ type Table struct {
 	// WeightRanks is how many different weights the templates have.
 	WeightRanks int32
 	Offers      []Offer
-	Shapes      []Shape
+	// Reserves is set when an offer uses a reservation.
+	Reserves bool
+	Shapes   []Shape
 	// DaemonPorts number the host ports of DaemonSets.
 	DaemonPorts constraint.Ports
 	// sets are sets of offers that were asked for.

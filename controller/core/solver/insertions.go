@@ -117,7 +117,7 @@ func (s *search) repack() {
 	}
 	chosen := s.promising()
 	n := len(chosen)
-	if s.recreates() || !s.small() {
+	if s.recreatesWhole() || !s.small() {
 		n = min(n, repackedFirst)
 	}
 	if s.repackSome(chosen[:n]) {

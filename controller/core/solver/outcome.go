@@ -24,6 +24,8 @@ type outcome struct {
 	// [outcome.widen] needs them.
 	nodes   []commit.Node
 	options [][]int32
+	// leavesPlaceable is set when a pod is left out that some offering could hold alone.
+	leavesPlaceable bool
 	// trial is the index of the plan's trial in the log.
 	trial int
 	// outpacked is set when, on the question that this is the best plan of, packing all pods at
@@ -33,7 +35,7 @@ type outcome struct {
 
 // write returns the plan of an attempt.
 func write(p *problem.Problem, in *Input, a *commit.Attempt, hosts []problem.Host) outcome {
-	out := outcome{problem: p, attempt: a, hosts: hosts}
+	out := outcome{problem: p, attempt: a, hosts: hosts, leavesPlaceable: a.LeavesPlaceable()}
 	out.Plan, out.explain = planwriter.Write(p, a, hosts, in.Blocked, in.Headroom)
 	out.stats = &Stats{
 		Pods: len(p.Pods), Classes: len(p.Classes), Items: a.Done.Items, Offers: len(p.Supply.Offers), BinTypes: a.Done.BinTypes,

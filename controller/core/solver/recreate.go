@@ -22,10 +22,27 @@ type recreated struct {
 }
 
 // recreates reports whether ruin and recreate applies to the best plan: it is not one of many
-// candidates, places all pods, which are few and have constraints on each other, and has more than one new
-// node. Inserting pods does not look at the weights of NodePools when it adds one to a node that is open.
+// candidates, pods are few and have places but for those that would have none alone, and new nodes are
+// more than one, all of NodePools of one weight.
 func (s *search) recreates() bool {
-	return !s.in.Candidate && len(s.best.Unplaced) == 0 && len(s.best.Nodes) > 1 && s.small() && s.few() && s.best.problem.Supply.WeightRanks == 1
+	return !s.in.Candidate && s.in.Effort > 0 && len(s.best.Nodes) > 1 && s.small() && s.best.oneWeight() && !s.best.leavesPlaceable
+}
+
+// recreatesWhole reports whether ruin and recreate applies to a best plan that places all pods. Other ways to
+// make such a plan cheaper are then tried less.
+func (s *search) recreatesWhole() bool { return len(s.best.Unplaced) == 0 && s.recreates() }
+
+// oneWeight reports whether the NodePools of all new nodes of the plan have the same weight. Inserting
+// pods does not look at weights when it adds one to a node that is open.
+func (o *outcome) oneWeight() bool {
+	t := o.problem.Supply
+	rank := func(node int) int32 { return t.Templates[t.Offers[o.options[node][0]].Template].WeightRank }
+	for i := range o.options {
+		if rank(i) != rank(0) {
+			return false
+		}
+	}
+	return true
 }
 
 // recreate makes the best plan cheaper by ruin and recreate, several times at the same time.
@@ -36,13 +53,25 @@ func (s *search) recreate() {
 		x := &made[i]
 		s.log.begin(Trial{Strategy: "ruin and recreate", Question: s.name, Why: "new nodes cost something", Effort: quickEffort})
 		s.log.budget.Add(&x.work)
-		if x.plan.Plan == nil {
+		switch {
+		case x.plan.Plan == nil:
 			s.log.drop("there are too many kinds of places, or limits are in the way")
-			continue
+		case !x.plan.binds(&s.question):
+			s.log.drop("the scheduler would not bind all of its pods")
+		default:
+			s.log.end(&x.plan)
+			s.consider(x.plan)
 		}
-		s.log.end(&x.plan)
-		s.consider(x.plan)
 	}
+}
+
+// binds reports whether the scheduler would bind all pods of an answer to a question: one after another, and
+// whatever they prefer.
+func (o *outcome) binds(q *question) bool {
+	in, snap := q.in, *q.in.Snapshot
+	snap.Specs = q.required
+	in.Snapshot = &snap
+	return len(o.unbindable(&in)) == 0
 }
 
 // make makes the plan. It reads the search and does not change it.

@@ -122,7 +122,7 @@ func roughFirst(s *search, st *strategy) string {
 // otherDomains applies when pods may be assigned to domains in another order. It does not where
 // ruin and recreate is about to give pods other domains and no node exists to fill first.
 func otherDomains(s *search, st *strategy) string {
-	if s.recreates() && len(s.in.Snapshot.Nodes) == 0 {
+	if s.recreatesWhole() && len(s.in.Snapshot.Nodes) == 0 {
 		return ""
 	}
 	if !slices.ContainsFunc(s.best.problem.Topology.All, func(g constraint.Group) bool { return !g.PerHost }) {

@@ -202,9 +202,9 @@ func (a *Attempt) count(k *Round) {
 	a.Done.BinTypes = max(a.Done.BinTypes, s.Bins)
 }
 
-// leavesPlaceable reports whether a pod is left that some offer could hold if there
+// LeavesPlaceable reports whether a pod is left that some offer could hold if there
 // were no bounds.
-func (a *Attempt) leavesPlaceable() bool {
+func (a *Attempt) LeavesPlaceable() bool {
 	for c := range a.p.Classes {
 		cl := &a.p.Classes[c]
 		if a.Left[c] > 0 && len(cl.Reasons) == 0 && a.p.SomeFits(&cl.Requests, a.p.OffersOf(cl)) {

@@ -152,10 +152,10 @@ func (x *attempts) try(m mode) *Attempt {
 	before := x.options.Work.Moves()
 	a := newAttempt(x.p, x.options, x.left, m)
 	a.run()
-	if m.strictOptions && a.leavesPlaceable() {
+	if m.strictOptions && a.LeavesPlaceable() {
 		(&enlarger{a: a}).run()
 	}
-	a.complete = !a.failed && !a.leavesPlaceable()
+	a.complete = !a.failed && !a.LeavesPlaceable()
 	t := ModeTrial{Name: m.name, Moves: x.options.Work.Moves() - before, Cost: a.Effective() + a.FixedCost().USD()}
 	for c, n := range a.Left {
 		t.Unplaced += int(n * max(1, x.p.Classes[c].BundleSize))

@@ -54,20 +54,12 @@ type partitioner struct {
 	list  []offerPartition
 }
 
-// newPartitions partitions the offers of every node template by domain, and by the
+// newPartitions partitions the offers of every node template of a strategy by domain, and by the
 // groups that count them; for a strategy with a fixed zone also by zone and capacity
 // type. It returns nil when there are more than maxPartitions.
 func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts, by *Strategy) *partitioner {
 	t := &partitioner{p: p, space: s}
-	groups := len(p.Topology.All)
-	for l := range t.p.Supply.Templates {
-		set := vec.NewBits(len(t.p.Supply.Offers))
-		set.SetRange(t.p.Supply.Templates[l].From, t.p.Supply.Templates[l].To)
-		if t.p.Supply.DropTooLarge(set); !set.Empty() {
-			s := topologyPosition{domain: make([]int32, len(t.space.Keys)), counted: make([]bool, groups)}
-			t.list = append(t.list, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
-		}
-	}
+	t.begin(by)
 	for k := range t.space.Keys {
 		for i := range t.list {
 			t.list[i].domain[k] = -1
@@ -98,6 +90,21 @@ func newPartitions(p *problem.Problem, s *domains.Space, counts *domains.Counts,
 		}
 	}
 	return t
+}
+
+// begin makes a partition of each node template of a strategy.
+func (t *partitioner) begin(by *Strategy) {
+	for l := range t.p.Supply.Templates {
+		if by.Templates != nil && !by.Templates.Has(int32(l)) {
+			continue
+		}
+		set := vec.NewBits(len(t.p.Supply.Offers))
+		set.SetRange(t.p.Supply.Templates[l].From, t.p.Supply.Templates[l].To)
+		if t.p.Supply.DropTooLarge(set); !set.Empty() {
+			s := topologyPosition{domain: make([]int32, len(t.space.Keys)), counted: make([]bool, len(t.p.Topology.All))}
+			t.list = append(t.list, offerPartition{topologyPosition: s, offers: set, template: int32(l)})
+		}
+	}
 }
 
 // countUseful counts the pods that may use one of the partition's offers.

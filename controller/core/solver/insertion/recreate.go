@@ -8,6 +8,7 @@ import (
 	"spokeshave.dev/controller/core/solver/commit"
 	"spokeshave.dev/controller/core/solver/domains"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 const (
@@ -31,9 +32,10 @@ const (
 // nodes with pods that have affinity on their own node, stay.
 //
 // The first plan is start, as far as the constraints hold while one pod is placed after
-// another; pods for which they do not are inserted. The result is nil where that of Insert is.
+// another; pods for which they do not are inserted. New nodes are of NodePools with the weight of that of its
+// first new node. The result is nil where that of Insert is.
 func Recreate(p *problem.Problem, o commit.Options, hosts []problem.Host, start []Start, rounds int, random draw.Numbers) *Insertion {
-	t := prepare(p, o, hosts, Strategy{BestFit: true})
+	t := prepare(p, o, hosts, Strategy{BestFit: true, Templates: sameWeight(p, start)})
 	if t == nil {
 		return nil
 	}
@@ -46,6 +48,22 @@ func Recreate(p *problem.Problem, o commit.Options, hosts []problem.Host, start 
 	}
 	r.restore(&r.best, nil)
 	return t.finish(placeable)
+}
+
+// sameWeight returns the node templates with the weight of that of the first new node.
+func sameWeight(p *problem.Problem, start []Start) vec.Bits {
+	set := vec.NewBits(len(p.Supply.Templates))
+	at := slices.IndexFunc(start, func(s Start) bool { return s.Host < 0 })
+	if at < 0 {
+		return set
+	}
+	rank := p.Supply.Templates[p.Supply.Offers[start[at].Offer].Template].WeightRank
+	for l := range p.Supply.Templates {
+		if p.Supply.Templates[l].WeightRank == rank {
+			set.Set(int32(l))
+		}
+	}
+	return set
 }
 
 // recreation is a plan that is changed again and again.

@@ -6,6 +6,7 @@ import (
 
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/problem"
+	"spokeshave.dev/controller/core/solver/vec"
 )
 
 // Strategy is a way of placing pods one by one.
@@ -34,6 +35,8 @@ type Strategy struct {
 	// DeferredSpread lets pods violate the spread of earlier pods for a time, as later
 	// pods may restore it. There is no plan when it does not hold in the end.
 	DeferredSpread bool
+	// Templates are the node templates of new nodes; nil for any.
+	Templates vec.Bits
 	// Failures[c] counts the earlier trials in which pods of class c were left out.
 	// Classes are tried in descending order of it. nil means no earlier trials.
 	Failures []int32

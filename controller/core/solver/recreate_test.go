@@ -55,7 +55,7 @@ func TestRecreate(t *testing.T) {
 	}{
 		"constraints":    {"packing chooses domains before it knows who shares a node", "diverse", 0.99, func(*solver.Input) {}},
 		"no constraints": {"packing rounds a linear program", "small", 0.995, func(*solver.Input) {}},
-		"a pod without hope": {
+		"a pod too large for any node": {
 			"no instance type is large enough for it", "diverse", 0.99,
 			func(in *solver.Input) {
 				in.Snapshot.Specs[0].Requests = model.Resources{model.CPU: 1 << 30, model.PodSlots: 1}
@@ -108,7 +108,7 @@ func TestRecreateLeavesAlone(t *testing.T) {
 }
 
 // TestRecreateBinds: a cheaper plan by ruin and recreate is not taken where the scheduler would not bind all of its
-// pods, as in this scenario, in which each of five pods waits for another one.
+// pods, as in this scenario, in which five pods would be left out that have a place otherwise.
 func TestRecreateBinds(t *testing.T) {
 	s := random.NewScenario(1317)
 	in := solver.Input{Snapshot: s.Question.Snapshot, Pods: s.Question.Pods, Effort: s.Question.Effort, Tolerance: s.Question.Tolerance}

@@ -14,8 +14,8 @@ type insertedNode struct {
 	*topologyPosition
 	partition int
 	// offers are the offers that it may still be launched as: indexes in
-	// offerPartition.byCost, from first on, of which those without room are taken away in the
-	// end. cheapest is the one at first.
+	// offerPartition.byCost, from first on. Some of them may lack room for its pods; options of the
+	// plan are checked for that. cheapest is the one at first.
 	offers   vec.Bits
 	first    int32
 	cheapest int32
@@ -122,8 +122,8 @@ func (t *Insertion) offerFor(n *insertedNode, cl *problem.Class, w *affinityTarg
 	return none
 }
 
-// candidates returns offers among which the cheapest one is that the pods of a node may use and that has room
-// for a demand: with bounds it may be any that they may use.
+// candidates returns offers that the pods of a node may use, among them the cheapest one with room for any
+// demand. Where bounds hold they are all such offers, as bounds may exclude the cheapest one.
 func (t *Insertion) candidates(n *insertedNode) vec.Bits {
 	if n.usable == nil || t.bounds.Bound(t.partitions[n.partition].template) {
 		return n.offers

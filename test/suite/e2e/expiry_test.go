@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/test/kit/harness"
 )
 
 // TestExpiry: a node that is as old as expireAfter allows is drained although the
@@ -41,7 +43,7 @@ func TestExpiry(t *testing.T) {
 }
 
 // expire sets the expireAfter of the tenant's NodePool, and budgets that keep the nodes
-// which are thereby drifted.
+// which are thereby drifted. It returns when the controller has seen that.
 func (l *tenant) expire(after string) {
 	l.Helper()
 	pool := &karpv1.NodePool{}
@@ -50,4 +52,12 @@ func (l *tenant) expire(after string) {
 	if err := stack.Client.Patch(l.Context(), pool, patch); err != nil {
 		l.Fatal(err)
 	}
+	l.until("the change to be seen", func(ctx context.Context) (string, bool) {
+		seen := &karpv1.NodePool{}
+		if err := stack.Client.Get(ctx, client.ObjectKeyFromObject(pool), seen); err != nil {
+			return err.Error(), false
+		}
+		ready := meta.FindStatusCondition(seen.Status.Conditions, karpv1.ConditionReady)
+		return harness.JSON(seen.Status.Conditions), ready != nil && ready.ObservedGeneration >= pool.Generation
+	})
 }

@@ -56,6 +56,8 @@ type life struct {
 	// quarter of an hour for a node that does not come.
 	late   atomic.Int64
 	claims *lifecycle.Reconciler
+	// cache is what it has seen of the cluster.
+	cache client.Reader
 
 	mu   sync.Mutex
 	at   *death
@@ -199,6 +201,7 @@ func (w *bareCluster) live(t *testing.T, at *death) *life {
 	if err := w.wire(t.Context(), l, mgr); err != nil {
 		t.Fatal(err)
 	}
+	l.cache = mgr.GetCache()
 	l.stop = apiserver.Run(t, mgr)
 	return l
 }

@@ -109,7 +109,8 @@ func mishaps() map[string]lost {
 			harm: func(t *testing.T, w *bareCluster, l *life, replacement *karpv1.NodeClaim) {
 				w.kill(t, replacement.Name)
 				w.until(t, "its end to be noticed", func(ctx context.Context) (bool, error) {
-					err := errors.Join(l.garbage.Collect(ctx), w.client.Get(ctx, client.ObjectKeyFromObject(replacement), replacement))
+					// The cache is asked: decisions follow it, and it may lag behind the API server.
+					err := errors.Join(l.garbage.Collect(ctx), l.cache.Get(ctx, client.ObjectKeyFromObject(replacement), replacement))
 					return apierrors.IsNotFound(err) || err == nil && !replacement.DeletionTimestamp.IsZero(), err
 				})
 			},

@@ -220,7 +220,7 @@ func (w *launchingCluster) joinUnready(t *testing.T, name, providerID string) {
 // startupTaint is on all nodes until a test lifts it.
 const startupTaint = "example.com/starting"
 
-// appear makes a node that is not ready.
+// appear makes a node that is not ready, and waits until the cache shows it.
 func (w *launchingCluster) appear(t *testing.T, name, providerID string, taints ...corev1.Taint) {
 	t.Helper()
 	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("29")}
@@ -237,12 +237,12 @@ func (w *launchingCluster) appear(t *testing.T, name, providerID string, taints 
 	if err := w.client.Status().Patch(t.Context(), node, client.MergeFrom(base)); err != nil {
 		t.Fatal(err)
 	}
+	w.eventually(t, "the cache to show "+name, func() bool { return w.getNode(t, name) != nil })
 }
 
 // ready makes a node ready.
 func (w *launchingCluster) ready(t *testing.T, name string) {
 	t.Helper()
-	w.eventually(t, "the cache to show "+name, func() bool { return w.getNode(t, name) != nil })
 	node := w.getNode(t, name).DeepCopy()
 	base := node.DeepCopy()
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}

@@ -309,15 +309,16 @@ func (w *launchingCluster) drop(t *testing.T, pod *corev1.Pod) {
 	}
 }
 
-// planned makes a pod that waits.
+// planned makes a pod that waits, and waits until the cache shows it.
 func (w *launchingCluster) planned(t *testing.T, name string) *corev1.Pod {
 	t.Helper()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}}
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Image: "example.com/app:1"}}
 	pod.Spec.Tolerations = []corev1.Toleration{{Key: "example.com/own", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: new(int64(7))}}
-	if err := w.client.Create(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	w.create(t, pod)
+	w.eventually(t, "the cache to show "+name, func() bool {
+		return w.client.Get(t.Context(), client.ObjectKeyFromObject(pod), &corev1.Pod{}) == nil
+	})
 	return pod
 }
 

@@ -190,11 +190,12 @@ func identityOf(n *model.Node) identity {
 // charged.
 func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) {
 	rented, held := map[Rented]*PoolSpend{}, map[Holder]*HeldSpend{}
+	// A decoded ledger may have several entries with one key, though Encode writes none.
 	for _, p := range l.Pools {
-		rented[p.Rented] = &PoolSpend{Rented: p.Rented, Amount: p.Amount}
+		get(rented, p.Rented, func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} }).Amount.Plus(p.Amount)
 	}
 	for _, h := range l.Holders {
-		held[h.Holder] = &HeldSpend{Holder: h.Holder, Amount: h.Amount}
+		get(held, h.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} }).Amount.Plus(h.Amount)
 	}
 	seen, shares := maps.Clone(l.seen), Shares(s)
 	if seen == nil {

@@ -327,6 +327,25 @@ func TestLateNamespaceIsKnown(t *testing.T) {
 	t.Errorf("namespace late is not known to have cost %d $ in %d hours", hours, hours)
 }
 
+// TestAdvanceKeepsRepeatedKeys: a ledger that somebody wrote with one key in several
+// entries loses none of their amounts.
+func TestAdvanceKeepsRepeatedKeys(t *testing.T) {
+	l, err := Decode([]byte(`{"version":1,"month":"2026-03-01T00:00:00Z","through":"2026-03-02T00:00:00Z",
+		"pools":[{"pool":"web","amount":{"micro":7}},{"pool":"web","amount":{"micro":5}}],
+		"holders":[{"kind":"idle","amount":{"micro":4}},{"kind":"idle","amount":{"micro":8}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &model.Snapshot{Time: l.Through.Add(time.Hour)}
+	next := l.Advance(s)
+	if got := next.Total().Micro; got != 12 {
+		t.Errorf("the pools cost %d, want 12", got)
+	}
+	if len(next.Holders) != 1 || next.Holders[0].Amount.Micro != 12 {
+		t.Errorf("holders %+v, want one that cost 12", next.Holders)
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	l := New(cluster(rand.New(rand.NewPCG(2, 2)), 3))
 	text, err := l.Encode()

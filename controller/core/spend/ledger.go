@@ -190,13 +190,6 @@ func identityOf(n *model.Node) identity {
 // charged.
 func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) {
 	rented, held := map[Rented]*PoolSpend{}, map[Holder]*HeldSpend{}
-	// A decoded ledger may have several entries with one key, though Encode writes none.
-	for _, p := range l.Pools {
-		get(rented, p.Rented, func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} }).Amount.Plus(p.Amount)
-	}
-	for _, h := range l.Holders {
-		get(held, h.Holder, func(k Holder) *HeldSpend { return &HeldSpend{Holder: k} }).Amount.Plus(h.Amount)
-	}
 	seen, shares := maps.Clone(l.seen), Shares(s)
 	if seen == nil {
 		seen = map[identity]int64{}
@@ -205,6 +198,16 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 	maps.DeleteFunc(seen, func(_ identity, at int64) bool { return now-at > int64(forget/time.Second) })
 	l.Coming = nil
 	days := newRater(&l.Days, held)
+	rent := func(of Rented) *PoolSpend {
+		return get(rented, of, func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} })
+	}
+	// Amounts are added: Decode lets several entries have one key.
+	for i := range l.Pools {
+		rent(l.Pools[i].Rented).Amount.Plus(l.Pools[i].Amount)
+	}
+	for i := range l.Holders {
+		days.holder(l.Holders[i].Holder).Amount.Plus(l.Holders[i].Amount)
+	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if !managed(n) || n.Cost() <= 0 || n.LaunchedAt.IsZero() {
@@ -215,7 +218,7 @@ func (l *Ledger) rates(s *model.Snapshot, owed func(*model.Node) time.Duration) 
 		}
 		backlog := owed(n)
 		seen[identityOf(n)] = now
-		p := get(rented, rentedBy(s, n), func(k Rented) *PoolSpend { return &PoolSpend{Rented: k} })
+		p := rent(rentedBy(s, n))
 		p.Rate += n.Cost()
 		p.Amount.Accrue(n.Cost(), backlog)
 		for _, share := range shares[i] {

@@ -90,7 +90,7 @@ type lateCharge struct {
 	from, to time.Time
 }
 
-// newRater begins with no rates. held has the ledger's holders, and gets those of rows.
+// newRater begins with no rates, and puts the holders of the day's rows into held.
 func newRater(d *Days, held map[Holder]*HeldSpend) *rater {
 	n := len(d.Today.Rows)
 	r := &rater{days: d, held: held, last: make(map[*HeldSpend]int32, n), before: make([]int32, 0, n)}

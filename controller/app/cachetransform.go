@@ -110,7 +110,7 @@ func (t *templates) trimNode(o any) (any, error) {
 	node.ManagedFields = nil
 	node.Labels = sharedMap(node.Labels)
 	node.Status.Images, node.Status.VolumesInUse = nil, nil
-	node.Status.Capacity, node.Status.Allocatable = u.resources(node.Status.Capacity), u.resources(node.Status.Allocatable)
+	node.Status.Capacity, node.Status.Allocatable = sharedResources(&u, node.Status.Capacity), sharedResources(&u, node.Status.Allocatable)
 	endWith(node, &u)
 	info := &node.Status.NodeInfo
 	for _, text := range []*string{&info.KernelVersion, &info.OSImage, &info.ContainerRuntimeVersion, &info.KubeletVersion, &info.OperatingSystem, &info.Architecture} {
@@ -138,7 +138,7 @@ func (t *templates) trimClaim(o any) (any, error) {
 		delete(claim.Annotations, karpv1.AnnotationLaunch)
 		delete(claim.Annotations, karpv1.AnnotationAttempt)
 	}
-	claim.Status.Capacity, claim.Status.Allocatable = u.resources(claim.Status.Capacity), u.resources(claim.Status.Allocatable)
+	claim.Status.Capacity, claim.Status.Allocatable = sharedResources(&u, claim.Status.Capacity), sharedResources(&u, claim.Status.Allocatable)
 	endWith(claim, &u)
 	for i := range claim.Status.Conditions {
 		c := &claim.Status.Conditions[i]

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"spokeshave.dev/api/quantity"
 )
 
 // Memory that a process for Rego policies needs at least, and that the controller
@@ -28,7 +30,7 @@ type Quantity struct{ Bytes int64 }
 
 // Set implements pflag.Value.
 func (q *Quantity) Set(text string) error {
-	parsed, err := resource.ParseQuantity(text)
+	parsed, err := quantity.Parse(text)
 	if err != nil {
 		return fmt.Errorf("%q: %w", text, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -134,8 +135,8 @@ func sharedList[T any, P interface {
 	return getOrAdd(u, kind, digest(sum.Sum(nil)), in)
 }
 
-// resources returns a shared resource list, which nodes of one instance type have.
-func (u *uses) resources(in corev1.ResourceList) corev1.ResourceList {
+// sharedResources returns a shared resource list, which nodes of one instance type have.
+func sharedResources[List ~map[corev1.ResourceName]resource.Quantity](u *uses, in List) List {
 	if len(in) == 0 {
 		return nil
 	}

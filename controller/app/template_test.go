@@ -116,7 +116,7 @@ func TestResourceListsAreTheirOwn(t *testing.T) {
 		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse("4Gi")}
 	}
 	for _, cpu := range []string{"1", "2", "1", "1500m"} {
-		if diff := cmp.Diff(list(cpu), (&uses{of: alike}).resources(list(cpu))); diff != "" {
+		if diff := cmp.Diff(list(cpu), sharedResources(&uses{of: alike}, list(cpu))); diff != "" {
 			t.Errorf("a list with %s of cpu changes:\n%s", cpu, diff)
 		}
 	}

@@ -91,7 +91,7 @@ type NodeClaimSpec struct {
 type ResourceRequirements struct {
 	// requests is the sum of the pods' requests, daemons included.
 	// +optional
-	Requests corev1.ResourceList `json:"requests,omitempty"`
+	Requests ResourceList `json:"requests,omitempty"`
 }
 
 // NodeClaimStatus is what became of a NodeClaim.
@@ -110,11 +110,11 @@ type NodeClaimStatus struct {
 
 	// capacity is the node's estimated capacity.
 	// +optional
-	Capacity corev1.ResourceList `json:"capacity,omitempty"`
+	Capacity ResourceList `json:"capacity,omitempty"`
 
 	// allocatable is the part of capacity that pods may use, as estimated.
 	// +optional
-	Allocatable corev1.ResourceList `json:"allocatable,omitempty"`
+	Allocatable ResourceList `json:"allocatable,omitempty"`
 
 	// conditions say how far the claim has come.
 	// +listType=map

@@ -78,7 +78,7 @@ type NodePoolSpec struct {
 }
 
 // Limits bounds the sum of a pool's nodes, per resource; "nodes" counts them.
-type Limits corev1.ResourceList
+type Limits ResourceList
 
 // LimitNodes is the key in Limits that bounds the number of nodes.
 const LimitNodes corev1.ResourceName = "nodes"
@@ -87,7 +87,7 @@ const LimitNodes corev1.ResourceName = "nodes"
 type NodePoolStatus struct {
 	// resources is the sum of the capacity of the pool's nodes.
 	// +optional
-	Resources corev1.ResourceList `json:"resources,omitempty"`
+	Resources ResourceList `json:"resources,omitempty"`
 
 	// nodes is how many nodes the pool has.
 	// +kubebuilder:default=0

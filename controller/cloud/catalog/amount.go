@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
+	quantities "spokeshave.dev/api/quantity"
 	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
@@ -62,7 +61,7 @@ const maxAmount = int64(1) << 52
 func resources(in map[string]amount) (model.Resources, error) {
 	out := make(model.Resources, len(in))
 	for name, a := range in {
-		q, err := resource.ParseQuantity(string(a))
+		q, err := quantities.Parse(string(a))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q is not a quantity", name, a)
 		}

@@ -4,11 +4,11 @@ package quantity
 
 import (
 	"fmt"
-	"math"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	quantities "spokeshave.dev/api/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -18,17 +18,21 @@ const most = int64(1) << 56
 // Amount converts one quantity: cpu to millicores, any other resource to bytes or units,
 // both rounded up. The result is from 0 to 2^56.
 func Amount(name string, q resource.Quantity) int64 {
-	if name != model.CPU {
-		return max(0, min(q.Value(), most))
-	}
-	if q.Value() > math.MaxInt64/2000 {
+	// Value and MilliValue are 0 for what int64 cannot hold, 1e20 for example.
+	if q.AsApproximateFloat64() > float64(most) {
 		return most
 	}
-	return max(0, min(q.MilliValue(), most))
+	if name != model.CPU {
+		return max(0, q.Value())
+	}
+	if q.Value() > most/1000 {
+		return most
+	}
+	return max(0, q.MilliValue())
 }
 
 // Resources converts a resource list with Amount.
-func Resources(list corev1.ResourceList) model.Resources {
+func Resources[List ~map[corev1.ResourceName]resource.Quantity](list List) model.Resources {
 	out := make(model.Resources, len(list))
 	for name, q := range list {
 		out[string(name)] = Amount(string(name), q)
@@ -57,7 +61,7 @@ func ResourceList(in model.Resources) corev1.ResourceList {
 func Parse(in map[string]string) (model.Resources, error) {
 	var out model.Resources
 	for name, text := range in {
-		q, err := resource.ParseQuantity(text)
+		q, err := quantities.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q is not a quantity such as 200m or 1Gi", name, text)
 		}

@@ -20,8 +20,10 @@ func TestAmount(t *testing.T) {
 		"1Gi":    {"memory counts in bytes", model.Memory, 1 << 30},
 		"1500.5": {"bytes are whole", model.Memory, 1501},
 		"8E":     {"sums over a cluster do not overflow", model.Memory, 1 << 56},
+		"1e20":   {"what int64 cannot hold is no less", model.Memory, 1 << 56},
+		"1e21":   {"nor of cpu", model.CPU, 1 << 56},
 		"-1":     {"nothing is less than nothing", model.Memory, 0},
-		"-2":     {"nor of cpu", model.CPU, 0},
+		"-2":     {"nor is cpu", model.CPU, 0},
 		"7":      {"devices count in units", "nvidia.com/gpu", 7},
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -54,7 +56,9 @@ func TestParse(t *testing.T) {
 	if got, err := quantity.Parse(nil); got != nil || err != nil {
 		t.Errorf("of nothing: got %v, %v", got, err)
 	}
-	if _, err := quantity.Parse(map[string]string{"cpu": "much"}); err == nil {
-		t.Error("\"much\" was taken as a quantity")
+	for _, text := range []string{"much", "1e-99999999"} {
+		if _, err := quantity.Parse(map[string]string{"cpu": text}); err == nil {
+			t.Errorf("%q was taken as a quantity", text)
+		}
 	}
 }

@@ -114,8 +114,8 @@ func requirements(template []karpv1.Requirement, options []model.Option) []karpv
 // requests are the resource requests of a claim: without amounts of 0, and without
 // volumes, which no node reports. It is nil for none, because an empty list is read back
 // as nil and a claim's spec may not change.
-func requests(in model.Resources) corev1.ResourceList {
-	out := quantity.ResourceList(in)
+func requests(in model.Resources) karpv1.ResourceList {
+	out := karpv1.ResourceList(quantity.ResourceList(in))
 	for name, q := range out {
 		if q.IsZero() || model.CountsVolumes(string(name)) {
 			delete(out, name)

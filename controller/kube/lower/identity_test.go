@@ -122,7 +122,7 @@ func TestAssumedPrice(t *testing.T) {
 			c := parse[karpv1.NodeClaim](t, `{metadata: {name: c, labels: {karpenter.sh/nodepool: general, `+tc.labels+`}}, spec: {nodeClassRef: {name: default}},
 				status: {providerID: "aws:///za/i-1", conditions: [{type: Launched, status: "True", lastTransitionTime: "2026-03-04T10:00:00Z"}]}}`)
 			if tc.capacity != "" {
-				c.Status.Capacity = *parse[corev1.ResourceList](t, tc.capacity)
+				c.Status.Capacity = *parse[karpv1.ResourceList](t, tc.capacity)
 			}
 			s, warnings := Build(Inputs{Time: noon, NodeClaims: []*karpv1.NodeClaim{c}, Catalogs: tc.catalogs})
 			if n := &s.Nodes[0]; n.Price != tc.want || !n.PriceAssumed {
@@ -132,6 +132,27 @@ func TestAssumedPrice(t *testing.T) {
 				t.Errorf("warnings %+v", warnings)
 			}
 		})
+	}
+}
+
+// TestUnplannedCostsNothing: a claim that somebody else made costs nothing before its launch is decided,
+// whatever type it names, so that it cannot use up a cap.
+func TestUnplannedCostsNothing(t *testing.T) {
+	for name, tc := range map[string]struct {
+		metadata string
+		want     bool
+	}{
+		"by requirement":  {"", true},
+		"by label":        {"labels: {node.kubernetes.io/instance-type: new}", true},
+		"a launch begun":  {`annotations: {spokeshave.dev/attempt: "{}"}, labels: {node.kubernetes.io/instance-type: new}`, false},
+		"options decided": {`annotations: {spokeshave.dev/launch: '[{"instanceType":"small","zone":"za","capacityType":"spot"}]'}`, false},
+	} {
+		c := parse[karpv1.NodeClaim](t, `{metadata: {name: c, `+tc.metadata+`}, spec: {nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: default},
+			requirements: [{key: node.kubernetes.io/instance-type, operator: In, values: [new]}]}}`)
+		s, warnings := Build(Inputs{Time: noon, NodeClaims: []*karpv1.NodeClaim{c}, Catalogs: map[string]model.Catalog{"default": testCatalog()}})
+		if n := &s.Nodes[0]; (n.Cost() == 0) != tc.want || tc.want && len(warnings) > 0 {
+			t.Errorf("%s: costs %d, want nothing: %v; warnings %+v", name, n.Cost(), tc.want, warnings)
+		}
 	}
 }
 

@@ -81,7 +81,7 @@ func (s *podLowerer) podSpec(pod *corev1.Pod) model.PodSpec {
 // overhead, with pod-level resources in place of both where set. A limit without a
 // request counts as a request, as the API server defaults it.
 func requests(pod *corev1.Pod) model.Resources {
-	list := helpers.PodRequests(withDefaultRequests(pod), helpers.PodResourcesOptions{UseStatusResources: isResizing(pod)})
+	list := helpers.PodRequests(withDefaultRequests(boundedPod(pod)), helpers.PodResourcesOptions{UseStatusResources: isResizing(pod)})
 	out := positive(quantity.Resources(list))
 	out[model.PodSlots] = 1
 	return out

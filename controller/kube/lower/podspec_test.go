@@ -57,6 +57,11 @@ func TestPodSpec(t *testing.T) {
 			`{containers: [{name: a, resources: {requests: {cpu: 500m}, limits: {cpu: 4, memory: 1Gi}}}]}`,
 			model.PodSpec{Requests: model.Resources{"cpu": 500, "memory": 1024 * mi, "pods": 1}},
 		},
+		"exponent": {
+			"an amount that takes minutes to be added counts as the largest one",
+			`{overhead: {memory: 1e99999999}, containers: [{name: a, resources: {requests: {cpu: 1e99999999}}}, {name: b, resources: {requests: {cpu: 1, memory: 1Gi}}}]}`,
+			model.PodSpec{Requests: model.Resources{"cpu": 1 << 56, "memory": 1 << 56, "pods": 1}},
+		},
 		"tolerations of ours": {
 			"no pod passes for a placeholder of a static pool, nor for one that a node is reserved for",
 			`{tolerations: [{key: spokeshave.dev/placeholder, operator: Exists}, {key: spokeshave.dev/reserved, operator: Exists}], containers: [{name: a, resources: {requests: {cpu: 500m}}}]}`,

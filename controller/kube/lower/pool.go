@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -37,7 +38,7 @@ func Pool(np *karpv1.NodePool) model.Pool {
 		out.Weight = *np.Spec.Weight
 	}
 	if len(np.Spec.Limits) > 0 {
-		out.Limits = quantity.Resources(corev1.ResourceList(np.Spec.Limits))
+		out.Limits = quantity.Resources(np.Spec.Limits)
 	}
 	return out
 }
@@ -113,6 +114,11 @@ func Problems(np *karpv1.NodePool) []Problem {
 			if _, err := parseSchedule(*b.Schedule); err != nil {
 				out = append(out, Problem{fmt.Sprintf("spec.disruption.budgets[%d].schedule", i), err.Error()})
 			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(np.Spec.Limits)) {
+		if q := np.Spec.Limits[name]; q.Sign() < 0 { // what is no amount is read as -1
+			out = append(out, Problem{"spec.limits." + string(name), "below zero, or no amount such as 100 or 512Gi"})
 		}
 	}
 	if w := np.Spec.Weight; w != nil && (*w < 1 || *w > 100) {

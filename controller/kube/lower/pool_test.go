@@ -53,6 +53,7 @@ func TestNotReady(t *testing.T) {
 		"operator":     {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: in}]}}}`, `spec.template.spec.requirements[0]: a: unknown operator "in"`},
 		"not a number": {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: Lte, values: [x]}]}}}`, `spec.template.spec.requirements[0]: a: operator Lte needs an integer that is not negative, not "x"`},
 		"minValues":    {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: In, values: [x], minValues: 2}]}}}`, "spec.template.spec.requirements[0]: a: operator In needs at least minValues (2) values"},
+		"limit":        {`{limits: {cpu: "1e1.5"}, template: {spec: {` + ref + `, requirements: []}}}`, "spec.limits.cpu: below zero, or no amount such as 100 or 512Gi"},
 		"values":       {`{template: {spec: {` + ref + `, requirements: [{key: a, operator: Exists, values: [x]}]}}}`, "spec.template.spec.requirements[0]: a: operator Exists takes no values"},
 	} {
 		np := &karpv1.NodePool{Spec: *parse[karpv1.NodePoolSpec](t, tc.spec)}

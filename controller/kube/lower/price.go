@@ -22,6 +22,10 @@ func (b *builder) setPrices(n *model.Node, claim *karpv1.NodeClaim, opts []model
 		n.Reserved, n.Extra = 0, 0
 		return
 	}
+	if IsUnplanned(claim) && claim.Annotations[karpv1.AnnotationAttempt] == "" {
+		n.Extra = 0
+		return // EC2 is asked only once options are chosen, and then they are in the claim
+	}
 	launched := isLaunched(claim)
 	if !launched {
 		b.reserve(n, claim, opts)

@@ -32,6 +32,7 @@ func (q quotas) take(like *corev1.Pod, n int) int {
 	if len(all) == 0 {
 		return n
 	}
+	like = boundedPod(like)
 	requests := resourcehelper.PodRequests(like, resourcehelper.PodResourcesOptions{})
 	limits := resourcehelper.PodLimits(like, resourcehelper.PodResourcesOptions{})
 	for _, left := range all {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"spokeshave.dev/controller/cloud/quantity"
 	"spokeshave.dev/controller/core/model"
 )
 
@@ -128,8 +129,10 @@ func satisfies(p *corev1.PersistentVolume, key string, spec *corev1.PersistentVo
 	if wanted, all := requirementsOf(spec.Selector); !all && !model.MeetAll(p.Labels, wanted) {
 		return false
 	}
-	has := p.Spec.Capacity[corev1.ResourceStorage]
-	return isBlock(p.Spec.VolumeMode) == isBlock(spec.VolumeMode) && has.Cmp(spec.Resources.Requests[corev1.ResourceStorage]) >= 0
+	bytes := func(list corev1.ResourceList) int64 {
+		return quantity.Amount(string(corev1.ResourceStorage), list[corev1.ResourceStorage])
+	}
+	return isBlock(p.Spec.VolumeMode) == isBlock(spec.VolumeMode) && bytes(p.Spec.Capacity) >= bytes(spec.Resources.Requests)
 }
 
 // isBlock reports whether a volume is used as a block device. The default, nil, is a file

@@ -26,7 +26,7 @@ func unplannedClaim() *karpv1.NodeClaim {
 		Spec: karpv1.NodeClaimSpec{
 			NodeClassRef: karpv1.NodeClassReference{Group: awsv1.Group, Kind: awsv1.Kind, Name: "default"},
 			Requirements: []karpv1.Requirement{{Key: corev1.LabelTopologyZone, Operator: corev1.NodeSelectorOpIn, Values: []string{"zone-a"}}},
-			Resources:    karpv1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
+			Resources:    karpv1.ResourceRequirements{Requests: karpv1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},
 			Taints:       []corev1.Taint{{Key: "only", Value: "tools", Effect: corev1.TaintEffectNoSchedule}},
 		},
 	}

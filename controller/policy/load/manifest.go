@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	strictjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -40,9 +39,9 @@ type match struct {
 }
 
 type limits struct {
-	Fuel     *resource.Quantity `json:"fuel,omitempty"`
-	Memory   *resource.Quantity `json:"memory,omitempty"`
-	Deadline *metav1.Duration   `json:"deadline,omitempty"`
+	Fuel     *amount          `json:"fuel,omitempty"`
+	Memory   *amount          `json:"memory,omitempty"`
+	Deadline *metav1.Duration `json:"deadline,omitempty"`
 }
 
 // parseManifest reads policy.yaml. The error has a line for each problem, with its
@@ -51,6 +50,7 @@ func parseManifest(text []byte) (manifest, error) {
 	var m manifest
 	var p positions
 	p.read(text)
+	p.amounts("limits.fuel", "limits.memory")
 	if err := errors.Join(p.problems...); err != nil {
 		return m, err
 	}

@@ -27,6 +27,9 @@ func TestPositions(t *testing.T) {
 		"twice":    {"a field twice", "hooks: [rank]\nhooks: [ceiling]", []string{"policy.yaml:3:1: hooks is there twice, first in line 2"}},
 		"syntax":   {"no YAML", "hooks: [rank\nmode: x", []string{"policy.yaml:"}},
 		"pattern":  {"a pattern that is none", "hooks: [rank]\nmatch: {nodePools: ['[']}", []string{`policy.yaml:3:20: match.nodePools: "[" is not a pattern`}},
+		"amount":   {"an amount that is none", "hooks: [rank]\nlimits: {fuel: much}", []string{`policy.yaml:3:16: limits.fuel: "much" is no amount such as 50M or 16Mi`}},
+		"exponent": {"an amount that would take hours to read", "hooks: [rank]\nlimits: {memory: 1e-99999999}", []string{`policy.yaml:3:18: limits.memory: "1e-99999999" is no amount`}},
+		"hidden":   {"such an amount behind an alias", "hooks: [rank]\nconfig: &a 1e-99999999x\nlimits: {memory: *a}", []string{`policy.yaml: limits: "1e-99999999x" is no amount`}},
 		"alias":    {"what an alias hides has the position of the text", "hooks: [rank]\nx-a: &a {nodePools: ['[']}\nmatch: *a", []string{`policy.yaml:3:1: unknown field "x-a"`}},
 		"several":  {"all mistakes at once", "hooks: [rnk]\nmod: x", []string{"did you mean rank?", "did you mean mode?"}},
 		"no table": {"a list", "- hooks", []string{"policy.yaml:"}},
@@ -51,7 +54,7 @@ func TestPositions(t *testing.T) {
 // FuzzManifest: no policy.yaml makes the reader fail other than with an error, and what
 // it accepts has hooks.
 func FuzzManifest(f *testing.F) {
-	for _, text := range []string{"hooks: [rank]", "hooks: &a [*a]", "match: {nodePools: [a, b]}\n<<: {hooks: [ceiling]}", "limits: {deadline: 1s}", "- {", "a: &x {b: *x}"} {
+	for _, text := range []string{"hooks: [rank]", "hooks: &a [*a]", "match: {nodePools: [a, b]}\n<<: {hooks: [ceiling]}", "limits: {deadline: 1s}", "limits: {memory: 1e-99999999, fuel: 1M}", "- {", "a: &x {b: *x}"} {
 		f.Add("apiVersion: " + APIVersion + "\n" + text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	strictjson "sigs.k8s.io/json"
+
+	"spokeshave.dev/api/quantity"
 )
 
 // row is a line of a trace: pods that arrive together.
@@ -217,7 +218,7 @@ func (e *entry) check() error {
 		if amount == "" {
 			continue
 		}
-		if q, err := resource.ParseQuantity(amount); err != nil || q.Sign() < 0 {
+		if q, err := quantity.Parse(amount); err != nil || q.Sign() < 0 {
 			return fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", name, amount)
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/api/quantity"
 )
 
 // bounds are a range of the EC2 API.
@@ -80,7 +80,7 @@ func (s selector) carryMemory(d *draft) {
 	if _, err := strconv.Atoi(text); err == nil {
 		text += "Gi"
 	}
-	q, err := resource.ParseQuantity(strings.TrimSuffix(text, "B"))
+	q, err := quantity.Parse(strings.TrimSuffix(text, "B"))
 	if err != nil {
 		d.need("instanceSelector", "memory %q: want an amount such as 16 or 16GiB", text)
 		return

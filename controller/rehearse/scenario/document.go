@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
+
+	"spokeshave.dev/api/quantity"
 )
 
 // document is one object in a file.
@@ -272,7 +274,7 @@ func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 func badAmount(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
 		if value := n.Content[i+1]; value.Kind == yaml3.ScalarNode {
-			if _, err := resource.ParseQuantity(value.Value); err != nil {
+			if _, err := quantity.Parse(value.Value); err != nil {
 				return value, path + "." + n.Content[i].Value
 			}
 		}

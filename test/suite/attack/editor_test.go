@@ -35,6 +35,10 @@ func editorAttacks() map[string]attack {
 				refusedWrite(t, "written by the controller only", stack.Client.Create(t.Context(), claim))
 			},
 		},
+		"editor/exponents": {
+			story: "somebody makes NodePools and NodeClaims with amounts whose exponent has eight digits, or that are none", want: "pods of others get their nodes", keeps: keeps, launches: true,
+			run: exponents,
+		},
 		"editor/relabels-a-claim": {
 			story: "somebody relabels the claim of a node as t4g.nano, from which its price follows", want: "the API server refuses it", keeps: keeps,
 			run: func(t *testing.T) {

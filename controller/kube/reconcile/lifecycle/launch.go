@@ -193,8 +193,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 		t := &catalog.Types[at]
 		maps.Copy(labels, t.Labels)
 		requested := func(name string) bool { _, ok := claim.Spec.Resources.Requests[corev1.ResourceName(name)]; return ok }
-		claim.Status.Capacity = quantity.ResourceList(provider.WithoutUnrequested(t.Capacity, requested))
-		claim.Status.Allocatable = quantity.ResourceList(provider.WithoutUnrequested(t.Allocatable, requested))
+		claim.Status.Capacity = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Capacity, requested)))
+		claim.Status.Allocatable = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Allocatable, requested)))
 	}
 	chosen, _ := lower.ChosenLabels(claim.Spec.Requirements) // judged before the launch
 	maps.Copy(labels, chosen)

@@ -118,7 +118,7 @@ func (r *Reconciler) sumResources(ctx context.Context, pool *karpv1.NodePool) er
 	if err := r.Client.List(ctx, &claims, client.MatchingLabels{karpv1.LabelNodePool: pool.Name}); err != nil {
 		return fmt.Errorf("list claims of NodePool %s: %w", pool.Name, err)
 	}
-	sum := corev1.ResourceList{}
+	sum := karpv1.ResourceList{}
 	for i := range claims.Items {
 		for name, q := range claims.Items[i].Status.Capacity {
 			total := sum[name]

@@ -25,7 +25,7 @@ func claim(pool string, change func(*karpv1.NodeClaim)) *karpv1.NodeClaim {
 
 func capacity(cpu string) func(*karpv1.NodeClaim) {
 	return func(c *karpv1.NodeClaim) {
-		c.Status.Capacity = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
+		c.Status.Capacity = karpv1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}
 	}
 }
 

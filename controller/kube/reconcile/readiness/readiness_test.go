@@ -42,7 +42,7 @@ func TestUninitialized(t *testing.T) {
 			n.Spec.Taints = []corev1.Taint{{Key: "team", Effect: corev1.TaintEffectNoSchedule}}
 		}, ""},
 		"device plugin": {"a requested resource is not there", func(c *karpv1.NodeClaim, _ *corev1.Node) {
-			c.Spec.Resources.Requests = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+			c.Spec.Resources.Requests = karpv1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
 		}, "does not report nvidia.com/gpu"},
 	}
 	for name, tc := range tests {

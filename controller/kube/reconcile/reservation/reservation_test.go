@@ -18,7 +18,7 @@ func TestPodsCanStart(t *testing.T) {
 	}
 	claim := &karpv1.NodeClaim{}
 	claim.Spec.StartupTaints = []corev1.Taint{{Key: "example.com/starting", Effect: corev1.TaintEffectNoSchedule}}
-	claim.Spec.Resources.Requests = corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
+	claim.Spec.Resources.Requests = karpv1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
 	for name, tc := range map[string]struct {
 		reason string
 		node   corev1.Node

@@ -1,0 +1,51 @@
+package v1
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kjson "sigs.k8s.io/json"
+
+	"spokeshave.dev/api/quantity"
+)
+
+// ResourceList is amounts by resource. The API server keeps amounts of custom resources as they were
+// written, and its schema lets some pass that are none, such as 1e1.5. Reading one must neither fail, which
+// would keep all objects of its kind from being read, nor compute for hours: what is no amount is read as
+// -1, and an exponent of more than three digits as 999.
+type ResourceList map[corev1.ResourceName]resource.Quantity
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *ResourceList) UnmarshalJSON(b []byte) error {
+	var written map[corev1.ResourceName]json.RawMessage
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(b, &written); err != nil {
+		return fmt.Errorf("parse amounts of resources: %w", err)
+	}
+	if written == nil {
+		*l = nil
+		return nil
+	}
+	out := make(ResourceList, len(written))
+	for name, raw := range written {
+		var q resource.Quantity
+		if err := q.UnmarshalJSON(bounded(raw)); err != nil {
+			q = *resource.NewQuantity(-1, resource.DecimalSI)
+		}
+		out[name] = q
+	}
+	*l = out
+	return nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *Limits) UnmarshalJSON(b []byte) error { return (*ResourceList)(l).UnmarshalJSON(b) }
+
+// bounded returns a quantity as JSON, text or number, that takes no time to be read.
+func bounded(raw []byte) []byte {
+	if n := len(raw); n > 1 && raw[0] == '"' {
+		return []byte(`"` + quantity.Bounded(string(raw[1:n-1])) + `"`)
+	}
+	return []byte(quantity.Bounded(string(raw)))
+}

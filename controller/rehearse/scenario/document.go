@@ -113,8 +113,16 @@ func (d *document) syntax(err error) error {
 	return &Error{at, errors.New(text)}
 }
 
+// longExponent matches a text that ends in an exponent of four digits or more.
+var longExponent = regexp.MustCompile(`[0-9.][eE][+-]?[0-9]{4,}"`)
+
 // decode reads the document's object strictly.
 func (d *document) decode(into any) error {
+	if longExponent.Match(d.json) { // the decoder would compute it digit by digit
+		if err := d.badQuantity(); err != nil {
+			return err
+		}
+	}
 	strict, err := kjson.UnmarshalStrict(d.json, into)
 	switch {
 	case err != nil:
@@ -134,8 +142,8 @@ func (d *document) wrong(err error) error {
 		return &Error{d.line(kind.Field), fmt.Errorf("%s: want %s, not a %s", kind.Field, kind.Type, kind.Value)}
 	}
 	if strings.Contains(err.Error(), resource.ErrFormatWrong.Error()) { // the decoder keeps no chain
-		if path, value, at := d.badQuantity(); path != "" {
-			return &Error{at, fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", path, value)}
+		if bad := d.badQuantity(); bad != nil {
+			return bad
 		}
 	}
 	// The types' own decoders return errors without a position, but quote the value.
@@ -233,21 +241,21 @@ func longest(n *yaml3.Node, path string) (key, value *yaml3.Node) {
 	return key, value
 }
 
-// badQuantity finds the quantity that cannot be parsed: errors about quantities have no
-// position.
-func (d *document) badQuantity() (path, value string, at Source) {
+// badQuantity returns an error about the first quantity that cannot be parsed, nil when all can: the
+// decoder's errors about quantities have no position.
+func (d *document) badQuantity() error {
 	root := d.tree()
 	if root == nil {
-		return "", "", d.source
+		return nil
 	}
 	n, path := findQuantity(root, "")
 	if n == nil {
-		return "", "", d.source
+		return nil
 	}
-	return path, n.Value, Source{d.source.File, d.start + n.Line - 1}
+	return &Error{Source{d.source.File, d.start + n.Line - 1}, fmt.Errorf("%s: %q is not a quantity such as 500m or 2Gi", path, n.Value)}
 }
 
-// findQuantity searches the mappings from resource names to quantities.
+// findQuantity searches quantities, and mappings from resource names to quantities.
 func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 	for i := range n.Content {
 		child, place := n.Content[i], fmt.Sprintf("%s[%d]", path, i)
@@ -259,6 +267,10 @@ func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 			switch n.Content[i].Value {
 			case "requests", "limits", "capacity", "allocatable", "overhead", "hard":
 				found, at = badAmount(child, place)
+			case "sizeLimit", "divisor", "volumeSize":
+				if isBadQuantity(child) {
+					found, at = child, place
+				}
 			}
 		}
 		if found == nil {
@@ -273,11 +285,17 @@ func findQuantity(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 
 func badAmount(n *yaml3.Node, path string) (found *yaml3.Node, at string) {
 	for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
-		if value := n.Content[i+1]; value.Kind == yaml3.ScalarNode {
-			if _, err := quantity.Parse(value.Value); err != nil {
-				return value, path + "." + n.Content[i].Value
-			}
+		if value := n.Content[i+1]; isBadQuantity(value) {
+			return value, path + "." + n.Content[i].Value
 		}
 	}
 	return nil, ""
+}
+
+func isBadQuantity(n *yaml3.Node) bool {
+	if n.Kind != yaml3.ScalarNode {
+		return false
+	}
+	_, err := quantity.Parse(n.Value)
+	return err != nil
 }

@@ -45,6 +45,7 @@ func TestErrors(t *testing.T) {
 		"in a list":     {"items too", "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: b}\n  spce: {}\n", `f.yaml:10: unknown field "spce"`},
 		"label":         {"the labels, whichever it is", "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n  labels:\n    a.b/c: 1\n", "f.yaml:5: metadata.labels: want string, not a number"},
 		"type":          {"a text where a number belongs", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  replicas: many\n", "f.yaml:5: spec.replicas: want int32, not a string"},
+		"exponent":      {"an amount that takes minutes to be read", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  volumes:\n  - name: v\n    emptyDir:\n      sizeLimit: \"1e-99999999\"\n", `f.yaml:8: spec.volumes[0].emptyDir.sizeLimit: "1e-99999999" is not a quantity`},
 		"quantity":      {"an amount that is none", "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    resources:\n      requests:\n        memory: 1GB\n", `f.yaml:9: spec.containers[0].resources.requests.memory: "1GB" is not a quantity`},
 		"no object":     {"a values file is not a manifest", "# values\nreplicas: 3\n", "f.yaml:2: not a Kubernetes object: apiVersion and kind must be set"},
 		"scalar":        {"a text is not a manifest", "hello\n", "f.yaml:1: not a Kubernetes object: want a mapping"},
@@ -275,6 +276,7 @@ func TestReadFiles(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(pool))
 	f.Add([]byte("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n  spec: {containers: [{resources: {requests: {cpu: 1x}}}]}\n"))
+	f.Add([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {commit: 12e34567}}\nspec: {overhead: {cpu: '1e-99999999'}}\n"))
 	f.Add([]byte("{\"apiVersion\": \"v1\", \"kind\": \"PodList\", \"items\": [{}]}"))
 	f.Add([]byte("--- {a: b}\n---\n# c\n--- \n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {

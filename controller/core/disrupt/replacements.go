@@ -2,6 +2,7 @@ package disrupt
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 )
 
@@ -9,47 +10,73 @@ import (
 const maxTogether = 128
 
 // findReplacements finds nodes whose pods cost less on other nodes, new ones
-// included. It tries the nodes that cost least to disrupt together, as many as the budgets
-// allow, then half of them and so on down to two; the most promising ones in the same way, then
-// singly; then sets drawn at random; and then others in turn. Sets are drawn of all nodes that
-// the budgets allow: one full of processors and one full of memory may have a common replacement
-// although neither saves anything alone.
+// included.
 func (x *search) findReplacements(open []Option, tries int) []*prospect {
 	if tries == 0 {
 		return nil
 	}
 	removable := x.allowed(open)
-	open = x.promising(open)
-	found := x.lowestCostPrefix(open, 0)
-	try := func(nodes []int32) {
+	return x.consolidate(x.setsToReplace(x.promising(open), removable, tries))
+}
+
+// setsToReplace returns the sets of nodes to find replacements for, each once: the nodes that cost
+// least to disrupt, as many as the budgets allow, then half of them and so on down to two; the most
+// promising ones in the same way, then singly; then sets drawn at random; and then others in turn. Sets
+// are drawn of all nodes that the budgets allow: one full of processors and one full of memory may have
+// a common replacement although neither saves anything alone.
+func (x *search) setsToReplace(promising, removable []Option, tries int) [][]int32 {
+	sets := x.lowestCostPrefixes(promising, 0)
+	add := func(nodes []int32) {
 		if tries > 0 && len(nodes) > 0 {
 			tries--
-			switch p := x.projection.Consolidate(nodes); {
-			case p == nil:
-			case x.projection.balanced(nodes, p.Saves()):
-				found = append(found, x.prospect(p))
-			default:
-				x.projection.record(nodes, SavingTooSmall, unworthy(p.Saves()))
-			}
+			sets = append(sets, nodes)
 		}
 	}
-	all := x.prefix(open, maxTogether)
+	all := x.prefix(promising, maxTogether)
 	for size := len(all); size > 1; size = fewer(size) {
-		try(all[:size])
+		add(all[:size])
 	}
-	promising := x.allowed(open)
+	promising = x.allowed(promising)
 	first := min(len(promising), tries/2)
 	for _, o := range promising[:first] {
-		try([]int32{o.Node})
+		add([]int32{o.Node})
 	}
 	for _, nodes := range x.randomSets(removable) {
 		tries++
-		try(nodes)
+		add(nodes)
 	}
 	rest := promising[first:]
 	for i := range min(len(rest), tries) {
 		at := (int(x.projection.snap.Seed%uint64(len(rest))) + i) % len(rest)
-		try([]int32{rest[at].Node})
+		add([]int32{rest[at].Node})
+	}
+	return distinct(sets)
+}
+
+// distinct returns each set of nodes where it comes first, whatever the order of its nodes. Of few
+// nodes, or where budgets allow few, the same sets are drawn again and again.
+func distinct(sets [][]int32) [][]int32 {
+	known := make(map[string]bool, len(sets))
+	return slices.DeleteFunc(sets, func(nodes []int32) bool {
+		key := fmt.Sprint(slices.Sorted(slices.Values(nodes)))
+		again := known[key]
+		known[key] = true
+		return again
+	})
+}
+
+// consolidate proposes to consolidate each of the sets of nodes, and returns the proposals that save
+// enough.
+func (x *search) consolidate(sets [][]int32) []*prospect {
+	var found []*prospect
+	for _, nodes := range sets {
+		switch p := x.projection.Consolidate(nodes); {
+		case p == nil:
+		case x.projection.balanced(nodes, p.Saves()):
+			found = append(found, x.prospect(p))
+		default:
+			x.projection.record(nodes, SavingTooSmall, unworthy(p.Saves()))
+		}
 	}
 	return found
 }
@@ -68,15 +95,14 @@ func fewer(size int) int {
 	return size / 2
 }
 
-// lowestCostPrefix finds common replacements for the nodes with the lowest
-// disruption cost: for as many as the budgets allow, then for half of them and so
-// on, while their price exceeds saved, what is saved without a replacement. Removing
-// nodes without a replacement fills the capacity that remains free and may rule out
-// a larger saving; removing more nodes at once and launching a few can be better.
-func (x *search) lowestCostPrefix(open []Option, saved float64) []*prospect {
+// lowestCostPrefixes returns the nodes with the lowest disruption cost: as many as the budgets
+// allow, then half of them and so on, while their price exceeds saved, what is saved without a
+// replacement. Removing nodes without a replacement fills the capacity that remains free and may rule
+// out a larger saving; removing more nodes at once and launching a few can be better.
+func (x *search) lowestCostPrefixes(open []Option, saved float64) [][]int32 {
 	open = slices.Clone(open)
 	slices.SortStableFunc(open, func(a, b Option) int { return cmp.Compare(a.Cost, b.Cost) })
-	var found []*prospect
+	var out [][]int32
 	all := x.prefix(open, maxTogether)
 	for size := len(all); size > 1; size /= 2 {
 		price := 0.0
@@ -86,11 +112,9 @@ func (x *search) lowestCostPrefix(open []Option, saved float64) []*prospect {
 		if price <= saved {
 			break
 		}
-		if p := x.projection.Consolidate(all[:size]); p != nil && x.projection.balanced(all[:size], p.Saves()) {
-			found = append(found, x.prospect(p))
-		}
+		out = append(out, all[:size])
 	}
-	return found
+	return out
 }
 
 // prefix returns the first nodes, at most size, that the pools' budgets allow to be

@@ -87,7 +87,7 @@ func (x *search) run(open []Option) int {
 	gone := x.findRemovals(open, x.effort.Deletes)
 	if gone != nil && x.effort.Replaces > 0 {
 		alone := &prospect{gain: gone.Gain(), score: gone.Score()} // it is one prospect without parts
-		if f := choose(append(x.lowestCostPrefix(open, gone.Saves()), alone)); f != alone {
+		if f := choose(append(x.consolidate(x.lowestCostPrefixes(open, gone.Saves())), alone)); f != alone {
 			if begun := x.beginReplacements([]*prospect{f}); begun > 0 {
 				return begun
 			}

@@ -19,7 +19,10 @@ const (
 	qualifiedName = `^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$`
 	labelValue    = `^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
 	quantity      = `^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))?$`
-	threshold     = `^(([0-9]{1,2}(\.[0-9]{1,2})?|100(\.0{1,2})?)%|[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))?)$`
+	duration      = `^[+-]?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h))+$`
+	// upperTime matches no time with a t or z in lower case, which the API server takes for one and Go does not.
+	upperTime = `^[^tz]*$`
+	threshold = `^(([0-9]{1,2}(\.[0-9]{1,2})?|100(\.0{1,2})?)%|[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+))?)$`
 )
 
 // patch sets keys of the schema node at path; a nil value removes the key.
@@ -64,6 +67,7 @@ func all() map[string][]patch {
 	} {
 		class = append(class, patch{path: []string{"spec", "kubelet", field, "{}"}, set: map[string]any{"pattern": pattern}})
 	}
+	class = append(class, patch{path: []string{"spec", "kubelet", "evictionSoftGracePeriod", "{}"}, set: map[string]any{"pattern": duration}})
 	return map[string][]patch{
 		"karpenter.sh_nodeclaims.yaml":          claim,
 		"karpenter.sh_nodepools.yaml":           pool,
@@ -83,6 +87,23 @@ func taints(parent ...string) []patch {
 		)
 	}
 	return out
+}
+
+// boundTimes adds the pattern of times to every schema node that is one.
+func boundTimes(node any) {
+	switch n := node.(type) {
+	case map[string]any:
+		if n["format"] == "date-time" {
+			n["pattern"] = upperTime
+		}
+		for _, child := range n {
+			boundTimes(child)
+		}
+	case []any:
+		for _, child := range n {
+			boundTimes(child)
+		}
+	}
 }
 
 // apply rewrites one file. A path that does not exist is an error: the patch
@@ -116,6 +137,9 @@ func apply(file string, patches []patch) error {
 				}
 			}
 		}
+	}
+	for _, v := range versions {
+		boundTimes(v)
 	}
 	out, err := yaml.Marshal(crd)
 	if err != nil {

@@ -156,8 +156,10 @@ func constants(set *token.FileSet, dir string) (map[string]string, error) {
 func text(e ast.Expr, known map[string]string) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
-		v := constant.MakeFromLiteral(e.Value, e.Kind, 0)
-		return constant.StringVal(v), e.Kind == token.STRING
+		if e.Kind != token.STRING {
+			return "", false
+		}
+		return constant.StringVal(constant.MakeFromLiteral(e.Value, e.Kind, 0)), true
 	case *ast.Ident:
 		t, ok := known[e.Name]
 		return t, ok

@@ -3,9 +3,11 @@ package v1
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "k8s.io/apimachinery/pkg/util/json"
@@ -74,6 +76,11 @@ type KubeletConfiguration struct {
 	// Extra holds the fields that are not listed above, as JSON.
 	Extra map[string]json.RawMessage `json:"-"`
 
+	// Problem says what is wrong with evictionSoftGracePeriod, which is in Extra then; "" for nothing. The
+	// API server's schema may let any text pass there, and an object that cannot be read keeps all of its
+	// kind from being read.
+	Problem string `json:"-"`
+
 	// Source is the JSON that the configuration was read from, nil when it was not read. The drift hash is
 	// made of it, because Karpenter hashes what the API server stores, the spelling of durations included.
 	Source json.RawMessage `json:"-"`
@@ -85,23 +92,56 @@ type kubeletFields KubeletConfiguration
 // UnmarshalJSON implements json.Unmarshaler.
 func (k *KubeletConfiguration) UnmarshalJSON(b []byte) error {
 	var known kubeletFields
-	if err := kjson.Unmarshal(b, &known); err != nil {
-		return fmt.Errorf("parse kubelet configuration: %w", err)
-	}
 	var extra map[string]json.RawMessage
 	if err := json.Unmarshal(b, &extra); err != nil {
 		return fmt.Errorf("parse kubelet configuration: %w", err)
 	}
+	readable, problem, err := withoutBadPeriods(b, extra)
+	if err != nil {
+		return err
+	}
+	if err := kjson.Unmarshal(readable, &known); err != nil {
+		return fmt.Errorf("parse kubelet configuration: %w", err)
+	}
 	for f := range reflect.TypeFor[kubeletFields]().Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		delete(extra, name)
+		if name != softGracePeriods || problem == "" {
+			delete(extra, name)
+		}
 	}
+	known.Problem = problem
 	if len(extra) > 0 {
 		known.Extra = extra
 	}
 	known.Source = slices.Clone(b)
 	*k = KubeletConfiguration(known)
 	return nil
+}
+
+const softGracePeriods = "evictionSoftGracePeriod"
+
+// withoutBadPeriods returns the configuration without the grace periods of soft evictions if one of them is
+// not a duration, and a message about that one. fields are those of b.
+func withoutBadPeriods(b []byte, fields map[string]json.RawMessage) (readable []byte, problem string, err error) {
+	var periods map[string]string
+	if json.Unmarshal(fields[softGracePeriods], &periods) != nil {
+		return b, "", nil // no mapping of texts, which the decoder says better
+	}
+	for _, signal := range slices.Sorted(maps.Keys(periods)) {
+		if _, err := time.ParseDuration(periods[signal]); err != nil {
+			problem = fmt.Sprintf("%s.%s: %q is not a duration such as 90s or 1h30m", softGracePeriods, signal, periods[signal])
+			break
+		}
+	}
+	if problem == "" {
+		return b, "", nil
+	}
+	others := maps.Clone(fields)
+	delete(others, softGracePeriods)
+	if readable, err = json.Marshal(others); err != nil {
+		return nil, "", fmt.Errorf("parse kubelet configuration: %w", err)
+	}
+	return readable, problem, nil
 }
 
 // MarshalJSON implements json.Marshaler.

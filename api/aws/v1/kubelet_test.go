@@ -39,6 +39,32 @@ func TestKubeletExtra(t *testing.T) {
 	}
 }
 
+// TestKubeletPeriods: grace periods that are no durations are told of, and everything else is read; what
+// is written back is what was read.
+func TestKubeletPeriods(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"maxPods":110,"evictionSoftGracePeriod":{"memory.available":"90s"}}`:                         "",
+		`{"maxPods":110,"evictionSoftGracePeriod":{"memory.available":"1d","nodefs.available":"90s"}}`: `evictionSoftGracePeriod.memory.available: "1d" is not a duration such as 90s or 1h30m`,
+		`{"maxPods":110,"evictionSoftGracePeriod":{"memory.available":"9999999999h"}}`:                 `evictionSoftGracePeriod.memory.available: "9999999999h" is not a duration such as 90s or 1h30m`,
+	} {
+		var k awsv1.KubeletConfiguration
+		if err := json.Unmarshal([]byte(in), &k); err != nil {
+			t.Errorf("%s: %v", in, err)
+			continue
+		}
+		if k.Problem != want || *k.MaxPods != 110 || (len(k.EvictionSoftGracePeriod) > 0) != (want == "") {
+			t.Errorf("%s: read as %+v with the problem %q, want %q", in, k, k.Problem, want)
+		}
+		out, err := json.Marshal(k)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want != "" && string(sorted(t, []byte(in))) != string(sorted(t, out)) || string(k.Source) != in {
+			t.Errorf("%s: written back as %s, the source is %s", in, out, k.Source)
+		}
+	}
+}
+
 func sorted(t *testing.T, b []byte) string {
 	t.Helper()
 	var v any

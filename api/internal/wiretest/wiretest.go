@@ -133,7 +133,8 @@ func fields(path string, t reflect.Type, pkg string) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || t.PkgPath() != pkg {
+	wraps := t.Kind() == reflect.Struct && t.NumField() == 1 && t.Field(0).Anonymous // another type, read in another way
+	if t.Kind() != reflect.Struct || t.PkgPath() != pkg || wraps {
 		return []string{path}
 	}
 	var out []string

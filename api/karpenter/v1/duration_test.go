@@ -20,6 +20,8 @@ func TestNillableDuration(t *testing.T) {
 		"seconds":  {reason: "a Go duration", in: `"30s"`, want: 30 * time.Second, elapses: true},
 		"compound": {reason: "units add up", in: `"1h30m"`, want: 90 * time.Minute, elapses: true},
 		"zero":     {reason: "zero elapses at once, which is not never", in: `"0s"`, want: 0, elapses: true},
+		"longest":  {reason: "the schema lets pass what no time.Duration holds", in: `"99999999999999999999h1s"`, want: 2562047 * time.Hour, elapses: true},
+		"sum":      {reason: "so does a sum", in: `"2562047h2562047h"`, want: 2562047 * time.Hour, elapses: true},
 		"never":    {reason: "Never has no duration", in: `"Never"`},
 		"case":     {reason: "the word is exact", in: `"never"`, err: `"never"`},
 		"negative": {reason: "time does not run backwards", in: `"-1h"`, err: `"-1h"`},
@@ -52,10 +54,24 @@ func TestNillableDuration(t *testing.T) {
 	}
 }
 
+// TestDuration: a duration that is read is written so that the API server's schema takes it.
+func TestDuration(t *testing.T) {
+	for in, want := range map[string]string{
+		`"30s"`: `"30s"`, `"90m"`: `"1h30m0s"`, `"9999999999h"`: `"2562047h0m0s"`, `"153722867281m"`: `"2562047h0m0s"`, `"30d"`: "", `3`: "",
+	} {
+		var d karpv1.Duration
+		if err := json.Unmarshal([]byte(in), &d); (err != nil) != (want == "") {
+			t.Errorf("%s: %v", in, err)
+		} else if got, err := json.Marshal(d); err != nil || want != "" && string(got) != want {
+			t.Errorf("%s is written as %s (%v), want %s", in, got, err, want)
+		}
+	}
+}
+
 // FuzzNillableDuration: a value that is read without an error is never negative, and is
 // written back with the same meaning.
 func FuzzNillableDuration(f *testing.F) {
-	for _, s := range []string{`"30s"`, `"Never"`, `"1h30m"`, `null`, `""`, `"-1s"`, `"9223372036854775807ns"`, `"\u004eever"`, `{}`} {
+	for _, s := range []string{`"30s"`, `"Never"`, `"1h30m"`, `null`, `""`, `"-1s"`, `"9223372036854775807ns"`, `"\u004eever"`, `{}`, `"9999999999h"`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

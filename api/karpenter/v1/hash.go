@@ -3,6 +3,8 @@ package v1
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"spokeshave.dev/api/internal/drifthash"
 )
 
@@ -25,7 +27,7 @@ func (p *NodePool) Hash() (string, error) {
 		Spec: drifthash.NodeClaimTemplateSpec{
 			Taints: template.Spec.Taints, StartupTaints: template.Spec.StartupTaints,
 			NodeClassRef:           drifthash.NodeClassReference{Kind: ref.Kind, Name: ref.Name, Group: ref.Group},
-			TerminationGracePeriod: template.Spec.TerminationGracePeriod,
+			TerminationGracePeriod: (*metav1.Duration)(template.Spec.TerminationGracePeriod),
 			ExpireAfter:            drifthash.NillableDuration{Duration: nillable(template.Spec.ExpireAfter)},
 		},
 	})

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 )
 
@@ -29,7 +27,7 @@ func TestNodePoolHash(t *testing.T) {
 		"node class":      {"another class, another node", func(p *karpv1.NodePool) { p.Spec.Template.Spec.NodeClassRef.Name = "x" }, false},
 		"expiry":          {"claims carry their expiry", func(p *karpv1.NodePool) { p.Spec.Template.Spec.ExpireAfter = karpv1.Never }, false},
 		"grace period":    {"and their grace period", func(p *karpv1.NodePool) { p.Spec.Template.Spec.TerminationGracePeriod = nil }, false},
-		"grace period to": {"whatever its length", func(p *karpv1.NodePool) { p.Spec.Template.Spec.TerminationGracePeriod = &metav1.Duration{} }, false},
+		"grace period to": {"whatever its length", func(p *karpv1.NodePool) { p.Spec.Template.Spec.TerminationGracePeriod = &karpv1.Duration{} }, false},
 	}
 	read := func() *karpv1.NodePool {
 		obj, _ := suite().Decode(t, "nodepool-general-purpose.yaml")

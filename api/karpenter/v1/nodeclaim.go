@@ -79,7 +79,7 @@ type NodeClaimSpec struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+(s|m|h))+$`
 	// +kubebuilder:validation:Type=string
 	// +optional
-	TerminationGracePeriod *metav1.Duration `json:"terminationGracePeriod,omitempty"`
+	TerminationGracePeriod *Duration `json:"terminationGracePeriod,omitempty"`
 
 	// expireAfter is the age at which the node is drained; Never keeps it.
 	// +kubebuilder:default="720h"

@@ -1,9 +1,5 @@
 package v1
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
-
 // Disruption says when nodes of a pool may be disrupted voluntarily.
 type Disruption struct {
 	// consolidateAfter is how long a node must have seen no pod come or go before it may be consolidated;
@@ -65,7 +61,7 @@ type Budget struct {
 	// +kubebuilder:validation:Pattern=`^([0-9]+h([0-9]+m)?|[0-9]+m)(0s)?$`
 	// +kubebuilder:validation:Type=string
 	// +optional
-	Duration *metav1.Duration `json:"duration,omitempty"`
+	Duration *Duration `json:"duration,omitempty"`
 }
 
 // DisruptionReason is a kind of voluntary disruption.

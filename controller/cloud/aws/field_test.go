@@ -124,7 +124,7 @@ func TestEveryPartOfAFieldCounts(t *testing.T) {
 		// Not told to EC2: it says which disk the kubelet's directory is on.
 		"RootVolume": nil, "EBS": nil,
 		// No field of the API: what the others were read from.
-		"Source": nil,
+		"Source": nil, "Problem": nil,
 	}
 	w := newEC2Of(t, "m7i.", "p4d.")
 	// One with several network cards and fabric adapters.

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ func ForClass(class *awsv1.EC2NodeClass) (Options, error) {
 	}
 	if k.PodsPerCore != nil {
 		out.PodsPerCore = int(*k.PodsPerCore)
+	}
+	if k.Problem != "" {
+		return Options{}, errors.New("spec.kubelet." + k.Problem)
 	}
 	var err error
 	if out.Reserved, err = ParseReserved(k.KubeReserved, k.SystemReserved, k.EvictionHard); err != nil {

@@ -72,7 +72,7 @@ func TestDisruptable(t *testing.T) {
 			karpv1.AnnotationReplaces:     "a,b",
 			karpv1.AnnotationForMovedPods: "true",
 		}},
-		Spec: karpv1.NodeClaimSpec{ExpireAfter: "24h", TerminationGracePeriod: &metav1.Duration{Duration: time.Hour}},
+		Spec: karpv1.NodeClaimSpec{ExpireAfter: "24h", TerminationGracePeriod: &karpv1.Duration{Duration: time.Hour}},
 		Status: karpv1.NodeClaimStatus{Conditions: []metav1.Condition{
 			{Type: karpv1.ConditionDrifted, Status: metav1.ConditionTrue, Reason: karpv1.DriftNodePool},
 			{Type: karpv1.ConditionInitialized, Status: metav1.ConditionTrue, LastTransitionTime: born},

@@ -200,9 +200,10 @@ status:
 
 func TestClassErrors(t *testing.T) {
 	for field, want := range map[string]string{
-		"systemReserved: {cpu: much}":            "spec.kubelet.systemReserved.cpu: \"much\" is not a quantity such as 200m or 1Gi",
-		"evictionHard: {memory.available: much}": `spec.kubelet.evictionHard.memory.available: "much" is not a quantity such as 200m or 1Gi`,
-		"evictionHard: {nodefs.available: 200%}": `spec.kubelet.evictionHard.nodefs.available: "200%" is not a percentage from 0% to 100%`,
+		"systemReserved: {cpu: much}":                     "spec.kubelet.systemReserved.cpu: \"much\" is not a quantity such as 200m or 1Gi",
+		"evictionHard: {memory.available: much}":          `spec.kubelet.evictionHard.memory.available: "much" is not a quantity such as 200m or 1Gi`,
+		"evictionSoftGracePeriod: {memory.available: 1d}": `spec.kubelet.evictionSoftGracePeriod.memory.available: "1d" is not a duration such as 90s or 1h30m`,
+		"evictionHard: {nodefs.available: 200%}":          `spec.kubelet.evictionHard.nodefs.available: "200%" is not a percentage from 0% to 100%`,
 	} {
 		o, err := parse(t, pool+"---\napiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nmetadata: {name: default}\nspec:\n  kubelet:\n    "+field+"\n")
 		if err != nil {

@@ -239,7 +239,7 @@ func (b *bench) join(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Status.ProviderID, c.Status.NodeName = node.Spec.ProviderID, node.Name
-		c.Status.Capacity, c.Status.Allocatable = node.Status.Capacity, node.Status.Allocatable
+		c.Status.Capacity, c.Status.Allocatable = karpv1.ResourceList(node.Status.Capacity), karpv1.ResourceList(node.Status.Allocatable)
 		for _, kind := range []string{karpv1.ConditionLaunched, karpv1.ConditionRegistered, karpv1.ConditionInitialized} {
 			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: kind, LastTransitionTime: now})
 		}

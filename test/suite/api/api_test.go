@@ -42,6 +42,7 @@ func TestCRDs(t *testing.T) {
 	}
 	t.Run("served", func(t *testing.T) { served(t, cfg) })
 	t.Run("accepted", func(t *testing.T) { accepted(t, client) })
+	t.Run("readable", func(t *testing.T) { readable(t, client) })
 	t.Run("refused", func(t *testing.T) { refused(t, client) })
 	t.Run("updates", func(t *testing.T) { updates(t, client) })
 	t.Run("pruned", func(t *testing.T) { unknownFields(t, client) })

@@ -106,7 +106,7 @@ func (w *cappedCluster) record(claim *karpv1.NodeClaim, in *provider.Instance) {
 		return
 	}
 	claim.Status.ProviderID = in.ProviderID
-	claim.Status.Allocatable = listOf(w.typeOf(claim).Allocatable)
+	claim.Status.Allocatable = karpv1.ResourceList(listOf(w.typeOf(claim).Allocatable))
 	w.set(claim, karpv1.ConditionLaunched)
 }
 

@@ -274,7 +274,7 @@ func (w *launchingCluster) clean(t *testing.T, names ...string) {
 // volumes or not, and the claim does not say that they were detached.
 func overdue(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "overdue", 1, func(c *karpv1.NodeClaim) {
-		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 20 * time.Second} // the drain takes five
+		c.Spec.TerminationGracePeriod = &karpv1.Duration{Duration: 20 * time.Second} // the drain takes five
 	})
 	w.lodge(t, "overdue-0", "overdue-moves", mounts("overdue-moves", owned("ReplicaSet")))
 	w.attach(t, "node-overdue-0", "overdue-moves")

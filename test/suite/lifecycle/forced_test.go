@@ -96,7 +96,7 @@ func (w *launchingCluster) endedAt(t *testing.T, name string) {
 func expired(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "old", 1, func(c *karpv1.NodeClaim) {
 		c.Spec.ExpireAfter = "720h"
-		c.Spec.TerminationGracePeriod = &metav1.Duration{Duration: 4 * time.Second}
+		c.Spec.TerminationGracePeriod = &karpv1.Duration{Duration: 4 * time.Second}
 	})
 	hold(t, w, "old-0")
 	protect(t, w, "old-0")

@@ -115,7 +115,7 @@ func adapters(t *testing.T, w *launchingCluster) {
 	for name, requested := range map[string]bool{"with-adapters": true, "without-adapters": false} {
 		in := w.claimFor(t, name, option("c5n.18xlarge"))
 		if requested {
-			in.Spec.Resources.Requests = corev1.ResourceList{provider.ResourceEFA: resource.MustParse("1")}
+			in.Spec.Resources.Requests = karpv1.ResourceList{provider.ResourceEFA: resource.MustParse("1")}
 		}
 		w.create(t, in)
 		c := w.launched(t, name)
@@ -123,7 +123,7 @@ func adapters(t *testing.T, w *launchingCluster) {
 			c = w.getClaim(t, name)
 			return len(c.Status.Capacity) > 0 && len(c.Status.Allocatable) > 0
 		})
-		for which, amounts := range map[string]corev1.ResourceList{"capacity": c.Status.Capacity, "allocatable": c.Status.Allocatable} {
+		for which, amounts := range map[string]karpv1.ResourceList{"capacity": c.Status.Capacity, "allocatable": c.Status.Allocatable} {
 			if n, counted := amounts[provider.ResourceEFA]; counted != requested || requested && n.Value() != 1 {
 				t.Errorf("%s: %s has %s adapters (%t), want them: %t", name, which, n.String(), counted, requested)
 			}

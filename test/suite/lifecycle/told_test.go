@@ -81,7 +81,7 @@ func held(t *testing.T, w *launchingCluster) {
 // once, and no longer when it has it.
 func inconsistent(t *testing.T, w *launchingCluster) {
 	w.fleetWith(t, "lean", 1, func(c *karpv1.NodeClaim) {
-		c.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
+		c.Spec.Resources.Requests = karpv1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
 		c.Spec.StartupTaints = nil
 	})
 	report := func(memory string) {

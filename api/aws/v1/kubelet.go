@@ -125,7 +125,7 @@ const softGracePeriods = "evictionSoftGracePeriod"
 func withoutBadPeriods(b []byte, fields map[string]json.RawMessage) (readable []byte, problem string, err error) {
 	var periods map[string]string
 	if json.Unmarshal(fields[softGracePeriods], &periods) != nil {
-		return b, "", nil // no mapping of texts, which the decoder says better
+		return b, "", nil //nolint:nilerr // no mapping of texts, which the decoder says better
 	}
 	for _, signal := range slices.Sorted(maps.Keys(periods)) {
 		if _, err := time.ParseDuration(periods[signal]); err != nil {

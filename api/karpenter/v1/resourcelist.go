@@ -13,7 +13,7 @@ import (
 
 // ResourceList is amounts by resource. The API server keeps amounts of custom resources as they were
 // written, and its schema lets some pass that are none, such as 1e1.5. Reading one must neither fail, which
-// would keep all objects of its kind from being read, nor compute for hours: what is no amount is read as
+// would keep all objects of its kind from being read, nor compute for minutes: what is no amount is read as
 // -1, and an exponent of more than three digits as 999.
 type ResourceList map[corev1.ResourceName]resource.Quantity
 

@@ -28,7 +28,7 @@ func TestPositions(t *testing.T) {
 		"syntax":   {"no YAML", "hooks: [rank\nmode: x", []string{"policy.yaml:"}},
 		"pattern":  {"a pattern that is none", "hooks: [rank]\nmatch: {nodePools: ['[']}", []string{`policy.yaml:3:20: match.nodePools: "[" is not a pattern`}},
 		"amount":   {"an amount that is none", "hooks: [rank]\nlimits: {fuel: much}", []string{`policy.yaml:3:16: limits.fuel: "much" is no amount such as 50M or 16Mi`}},
-		"exponent": {"an amount that would take hours to read", "hooks: [rank]\nlimits: {memory: 1e-99999999}", []string{`policy.yaml:3:18: limits.memory: "1e-99999999" is no amount`}},
+		"exponent": {"an amount that would take minutes to read", "hooks: [rank]\nlimits: {memory: 1e-99999999}", []string{`policy.yaml:3:18: limits.memory: "1e-99999999" is no amount`}},
 		"hidden":   {"such an amount behind an alias", "hooks: [rank]\nconfig: &a 1e-99999999x\nlimits: {memory: *a}", []string{`policy.yaml: limits: "1e-99999999x" is no amount`}},
 		"alias":    {"what an alias hides has the position of the text", "hooks: [rank]\nx-a: &a {nodePools: ['[']}\nmatch: *a", []string{`policy.yaml:3:1: unknown field "x-a"`}},
 		"several":  {"all mistakes at once", "hooks: [rnk]\nmod: x", []string{"did you mean rank?", "did you mean mode?"}},

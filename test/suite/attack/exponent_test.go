@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// exponents makes objects whose amounts would keep a controller computing for hours, or are none: the API
+// exponents makes objects whose amounts would keep a controller computing for minutes, or are none: the API
 // server stores what is in custom resources as it is written.
 func exponents(t *testing.T) {
 	for i, amount := range []string{"1e-99999999", "1e99999999", "1e1.5"} {

@@ -22,7 +22,7 @@ import (
 // back: with a launch that EC2 refuses under way, the controller is stopped. What is left
 // is what Karpenter would have left.
 func back(t *testing.T, _ *state) {
-	if err := stack.Control(t.Context(), "/_sim/faults", map[string]any{"action": "CreateFleet", "code": "UnauthorizedOperation"}, nil); err != nil {
+	if err := stack.Control(t.Context(), "/_sim/faults", map[string]any{"action": "CreateFleet", "code": "UnauthorizedOperation", "forever": true}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := stack.Scale(t.Context(), "default", "d-never", 9); err != nil {

@@ -96,9 +96,14 @@ func (k *KubeletConfiguration) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &extra); err != nil {
 		return fmt.Errorf("parse kubelet configuration: %w", err)
 	}
-	readable, problem, err := withoutBadPeriods(b, extra)
-	if err != nil {
-		return err
+	problem, readable := badPeriod(extra[softGracePeriods]), b
+	if problem != "" {
+		others := maps.Clone(extra)
+		delete(others, softGracePeriods)
+		var err error
+		if readable, err = json.Marshal(others); err != nil {
+			return fmt.Errorf("parse kubelet configuration: %w", err)
+		}
 	}
 	if err := kjson.Unmarshal(readable, &known); err != nil {
 		return fmt.Errorf("parse kubelet configuration: %w", err)
@@ -120,28 +125,19 @@ func (k *KubeletConfiguration) UnmarshalJSON(b []byte) error {
 
 const softGracePeriods = "evictionSoftGracePeriod"
 
-// withoutBadPeriods returns the configuration without the grace periods of soft evictions if one of them is
-// not a duration, and a message about that one. fields are those of b.
-func withoutBadPeriods(b []byte, fields map[string]json.RawMessage) (readable []byte, problem string, err error) {
+// badPeriod returns a message about the first grace period of soft evictions, by signal, that is not a duration,
+// and "" for none. Of what is no mapping of texts the decoder says what is wrong.
+func badPeriod(raw json.RawMessage) string {
 	var periods map[string]string
-	if json.Unmarshal(fields[softGracePeriods], &periods) != nil {
-		return b, "", nil //nolint:nilerr // no mapping of texts, which the decoder says better
+	if err := json.Unmarshal(raw, &periods); err != nil {
+		return ""
 	}
 	for _, signal := range slices.Sorted(maps.Keys(periods)) {
 		if _, err := time.ParseDuration(periods[signal]); err != nil {
-			problem = fmt.Sprintf("%s.%s: %q is not a duration such as 90s or 1h30m", softGracePeriods, signal, periods[signal])
-			break
+			return fmt.Sprintf("%s.%s: %q is not a duration such as 90s or 1h30m", softGracePeriods, signal, periods[signal])
 		}
 	}
-	if problem == "" {
-		return b, "", nil
-	}
-	others := maps.Clone(fields)
-	delete(others, softGracePeriods)
-	if readable, err = json.Marshal(others); err != nil {
-		return nil, "", fmt.Errorf("parse kubelet configuration: %w", err)
-	}
-	return readable, problem, nil
+	return ""
 }
 
 // MarshalJSON implements json.Marshaler.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -106,34 +105,25 @@ func read(o *unstructured.Unstructured) error {
 // for one element of each list. A setter returns what sets the value back.
 func leaves(tree any, path string) map[string]func(any) func() {
 	out := map[string]func(any) func(){}
+	add := func(at string, before any, set func(any)) {
+		switch before.(type) {
+		case map[string]any, []any:
+			maps.Copy(out, leaves(before, at))
+		default:
+			out[at] = func(v any) func() {
+				set(v)
+				return func() { set(before) }
+			}
+		}
+	}
 	switch n := tree.(type) {
 	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(n)) {
-			at := path + "." + key
-			switch n[key].(type) {
-			case map[string]any, []any:
-				maps.Copy(out, leaves(n[key], at))
-			default:
-				out[at] = func(v any) func() {
-					before := n[key]
-					n[key] = v
-					return func() { n[key] = before }
-				}
-			}
+		for key := range n {
+			add(path+"."+key, n[key], func(v any) { n[key] = v })
 		}
 	case []any:
 		for i := range n {
-			at := path + "[]"
-			switch n[i].(type) {
-			case map[string]any, []any:
-				maps.Copy(out, leaves(n[i], at))
-			default:
-				out[at] = func(v any) func() {
-					before := n[i]
-					n[i] = v
-					return func() { n[i] = before }
-				}
-			}
+			add(path+"[]", n[i], func(v any) { n[i] = v })
 		}
 	}
 	return out

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	decisions := journal.New(journalSize, int(o.JournalMemory.Bytes))
 	failures := &journal.Failures{Namespace: o.Namespace}
 	observed := &observe.Observer{}
-	mgr, err := newManager(o, cfg, log)
+	mgr, err := newManager(ctx, o, cfg, log)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,8 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	return nil
 }
 
-func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager, error) {
+// newManager makes the manager. Runnables get the values of ctx, the logger for one; it may end before they do.
+func newManager(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -104,8 +105,10 @@ func newManager(o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager,
 	renew, retry, lease := 10*time.Second, 2*time.Second, 15*time.Second
 	graceful := 20 * time.Second // less than a pod is given by default: the leases are released even when the loop is stuck
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
-		Scheme:                              scheme,
-		Logger:                              log,
+		Scheme: scheme,
+		Logger: log,
+		// Runnables get this, not the context of Start.
+		BaseContext:                         func() context.Context { return context.WithoutCancel(ctx) },
 		Cache:                               cacheOptions(o),
 		LeaderElection:                      !o.DisableLeaderElection,
 		LeaderElectionResourceLockInterface: leases,

@@ -56,7 +56,7 @@ func TestStuckLoop(t *testing.T) {
 		Namespace: "default", LeaderElectionName: "spokeshave", KarpenterLeaseName: "karpenter", KarpenterLeaseNamespace: "kube-system",
 		Mode: string(Act), Identity: "stuck",
 	}
-	mgr, err := newManager(o, cfg, logr.Discard())
+	mgr, err := newManager(t.Context(), o, cfg, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,8 @@ func refusals() map[string]refusal {
 		awsDomain = `label domain "karpenter.k8s.aws" is restricted`
 	)
 	return map[string]refusal{
+		"kubelet: grace of a day, 1d":     {class, spec(`kubelet: {evictionSoft: {memory.available: 5%}, evictionSoftGracePeriod: {memory.available: 1d}}`), "spec.kubelet.evictionSoftGracePeriod.memory.available in body should match"},
+		"kubelet: grace of a day, 24h":    {class, spec(`kubelet: {evictionSoft: {memory.available: 5%}, evictionSoftGracePeriod: {memory.available: 24h}}`), ""},
 		"requirement: no value":           {pool, requirement(`{key: a, operator: In}`), "'In' must have a value defined"},
 		"requirement: empty values":       {pool, requirement(`{key: a, operator: In, values: []}`), "'In' must have a value defined"},
 		"requirement: unknown operator":   {pool, requirement(`{key: a, operator: Equals, values: [b]}`), `Unsupported value: "Equals"`},

@@ -126,6 +126,7 @@ func (a *Actuator) delete(ctx context.Context, n *model.Node, why *decide.Disrup
 	if err := a.Client.Delete(ctx, claim.DeepCopy(), client.Preconditions{UID: &claim.UID}); err != nil {
 		return ignoreGone(fmt.Errorf("delete claim %s: %w", n.Claim, err))
 	}
+	logDeleted(ctx, n, why)
 	a.Reporter.tellTerminating(ctx, n, claim, why)
 	return nil
 }

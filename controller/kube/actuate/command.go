@@ -118,6 +118,7 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	if err != nil {
 		return err
 	}
+	logStarted(ctx, to.s, c, &mark)
 	a.Reporter.tellLaunching(to.s, c, claims)
 	a.Reporter.tellCandidates(ctx, to.s, c)
 	return nil
@@ -145,6 +146,7 @@ func (a *Actuator) undo(ctx context.Context, s *model.Snapshot, c *decide.Comman
 	if err := named(claims, &done.Unmarked, func(i int) error { return a.annotate(ctx, claims[i], undone) }); err != nil {
 		return err
 	}
+	logUndone(ctx, s, c)
 	a.Reporter.tellUndone(ctx, s, c)
 	return nil
 }

@@ -160,7 +160,7 @@ func (j *Journal) Add(ctx context.Context, s *model.Snapshot, d *decide.Decision
 	}
 	e := entry(s, d)
 	if len(e.Nodes) > 0 {
-		logr.FromContextOrDiscard(ctx).Info("decided", "decision", e.ID, "pods", e.Pods, "nodes", len(e.Nodes),
+		logr.FromContextOrDiscard(ctx).WithName("decision").Info("decided", "decision", e.ID, "pods", e.Pods, "nodes", len(e.Nodes),
 			"waiting", len(e.Unplaced), "hourly", cost(d).String(), "solveMs", e.SolveMs)
 	}
 	j.mu.Lock()

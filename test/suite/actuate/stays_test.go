@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -112,36 +114,43 @@ func TestStays(t *testing.T) {
 }
 
 // TestConsolidationTold: the nodes of a consolidation hear that it is planned,
-// that it goes on, and that it does not.
+// that it goes on, and that it does not. The log has each step that changes something.
 func TestConsolidationTold(t *testing.T) {
 	c := connect(t)
 	told := new(heard)
 	a := &actuate.Actuator{Client: c, Reporter: &actuate.Reporter{Client: c, Events: told, Unmerged: told}}
 	machine(t, c, "spare", "claim-9")
 	s := &model.Snapshot{Time: time.Now(), Nodes: []model.Node{{Name: "spare", Claim: "claim-9", State: model.Initialized}}}
+	var logged []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, line string) { logged = append(logged, line) }, funcr.Options{}))
 	both := func(what string) []string { return []string{"Node/spare " + what, "NodeClaim/claim-9 " + what} }
 	for _, tc := range []struct {
 		reason  string
 		command decide.Command
 		want    []string
+		log     []string
 	}{
 		{reason: "planned", command: decide.Command{Method: disrupt.Underutilized, Stage: decide.Start, Savings: 500_000}, want: both(
-			"ConsolidationCandidate: spare to go without a replacement, saves 0.5000 $/h")},
+			"ConsolidationCandidate: spare to go without a replacement, saves 0.5000 $/h"), log: []string{`"level"=0 "msg"="disruption begins" "command"="d-0" "reason"="Underutilized" "nodes"=["spare"] "replacements"=[] "savesUSDPerHour"="0.5000"`}},
 		{reason: "taken back", command: decide.Command{Method: disrupt.Underutilized, Stage: decide.Undo, Invalid: true, Reason: "prices have changed"}, want: both(
-			"ConsolidationRejected: disruption (Underutilized) of spare was taken back: prices have changed")},
+			"ConsolidationRejected: disruption (Underutilized) of spare was taken back: prices have changed"), log: []string{`"level"=0 "msg"="disruption is taken back" "command"="" "reason"="Underutilized" "nodes"=["spare"] "because"="prices have changed"`}},
 		{reason: "a launch that failed says nothing against it", command: decide.Command{Method: disrupt.Underutilized, Stage: decide.Undo, Reason: "no node"}, want: both(
-			"DisruptionBlocked: disruption (Underutilized) of spare was taken back: no node")},
-		{reason: "drift is no consolidation", command: decide.Command{Method: disrupt.Drifted, Stage: decide.Start}},
+			"DisruptionBlocked: disruption (Underutilized) of spare was taken back: no node"), log: []string{`"level"=0 "msg"="disruption is taken back" "command"="" "reason"="Underutilized" "nodes"=["spare"] "because"="no node"`}},
+		{reason: "drift is no consolidation", command: decide.Command{Method: disrupt.Drifted, Stage: decide.Start}, log: []string{`"level"=0 "msg"="disruption begins" "command"="d-0" "reason"="Drifted" "nodes"=["spare"] "replacements"=[] "savesUSDPerHour"="0.0000"`}},
 		{reason: "looked at again", command: decide.Command{Method: disrupt.Underutilized, Stage: decide.Finish, Savings: 500_000}, want: slices.Sorted(slices.Values(append(
 			both("ConsolidationApproved: pods, budgets, policies and prices still let spare go, saves 0.5000 $/h"),
-			both("DisruptionTerminating: disrupting node spare: Underutilized, it cost 0.0000 $/h")...)))},
+			both("DisruptionTerminating: disrupting node spare: Underutilized, it cost 0.0000 $/h")...))), log: []string{`"level"=0 "msg"="node is removed" "node"="spare" "claim"="claim-9" "reason"="Underutilized" "costUSDPerHour"="0.0000"`}},
 	} {
 		tc.command.Nodes = []int32{0}
-		if _, err := a.Command(t.Context(), s, nil, &decide.Decision{ID: "d", Commands: []decide.Command{tc.command}}); err != nil {
+		if _, err := a.Command(ctx, s, nil, &decide.Decision{ID: "d", Commands: []decide.Command{tc.command}}); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(tc.want, told.take()); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 		}
+		if diff := cmp.Diff(tc.log, logged); diff != "" {
+			t.Errorf("%s: log (-want +got):\n%s", tc.reason, diff)
+		}
+		logged = nil
 	}
 }

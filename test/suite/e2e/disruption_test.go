@@ -54,6 +54,20 @@ func TestReplace(t *testing.T) {
 	l.until("a small machine in its stead", l.ofType("m5.large"))
 	l.run(1)
 	l.until("the old machine to go", gone(old.Claim))
+	for _, said := range []string{"decided", "disruption begins"} {
+		l.logged(`"msg":"`+said+`"`, `"logger":"decision"`)
+	}
+	for _, said := range []string{"instance is launched", "node is registered", "node is removed"} {
+		l.logged(`"msg":"`+said+`"`, `"claim":"`+old.Claim+`"`)
+	}
+}
+
+// logged checks that the controller's log has a line with all of the parts.
+func (l *tenant) logged(parts ...string) {
+	l.Helper()
+	if lines, err := stack.Logged(parts...); err != nil || len(lines) == 0 {
+		l.Errorf("the log has no line with %q (%v)", parts, err)
+	}
 }
 
 // TestDrift: a change of the NodePool's template replaces its nodes.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -69,6 +70,7 @@ func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause
 		word = why.Reason
 	}
 	e.Metrics.Disrupted(Subject(claim), word)
+	logr.FromContextOrDiscard(ctx).Info("node is removed", "node", claim.Status.NodeName, "claim", claim.Name, "reason", why.Reason, "because", why.Message)
 	return true, nil
 }
 

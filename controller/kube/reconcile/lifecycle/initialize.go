@@ -62,7 +62,7 @@ func (r *Reconciler) launchOverdue(ctx context.Context, claim *karpv1.NodeClaim,
 	if provider.KindOf(cause).Definitive() {
 		r.failed(claim, poolhealth.Failure{Reason: "LaunchFailed", Message: cause.Error()})
 	}
-	return 0, r.abandon(ctx, claim, "launch_timeout")
+	return 0, r.abandon(ctx, claim, "launch_timeout", cause.Error())
 }
 
 // failed records that the claim will not become a node.
@@ -86,5 +86,5 @@ func (r *Reconciler) liveness(ctx context.Context, claim *karpv1.NodeClaim) (tim
 	condition.False(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered, karpv1.EventRegistrationTimeout, message)
 	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventRegistrationTimeout, "Delete", "no node joined within %s", registrationTimeout)
 	r.failed(claim, poolhealth.Failure{Reason: "RegistrationFailed", Message: message})
-	return 0, r.abandon(ctx, claim, "registration_timeout")
+	return 0, r.abandon(ctx, claim, "registration_timeout", message)
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -209,12 +210,17 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	// The reserved highest cost stays on the claim: it counts until the condition
 	// Launched, which is written after the labels, is true.
 	bought := boughtAt(claim, in)
-	return r.patchMeta(ctx, claim, func() {
+	err = r.patchMeta(ctx, claim, func() {
 		maps.Copy(claim.Labels, labels)
 		if bought != "" {
 			claim.Annotations[karpv1.AnnotationBought] = bought
 		}
 	})
+	if err == nil {
+		logr.FromContextOrDiscard(ctx).Info("instance is launched", "claim", claim.Name, "instance", in.ProviderID,
+			"instanceType", in.InstanceType, "zone", in.Zone, "capacityType", in.CapacityType)
+	}
+	return err
 }
 
 // boughtAt returns what the decision expected the instance to cost, as JSON, "" when
@@ -256,10 +262,10 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 		if kind == provider.Quota {
 			r.tellPool(ctx, claim, cause)
 		}
-		return true, r.abandon(ctx, claim, "insufficient_capacity")
+		return true, r.abandon(ctx, claim, "insufficient_capacity", cause.Error())
 	case provider.ClassNotReady:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
-		return true, r.abandon(ctx, claim, "nodeclass_not_ready")
+		return true, r.abandon(ctx, claim, "nodeclass_not_ready", cause.Error())
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
 		if repeated {
@@ -306,7 +312,7 @@ func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error 
 // that were sold out. It ends the attempt first, so that spending limits no longer
 // count a launch that will not happen. The claim counts as disrupted for the reason once
 // the API server has accepted the deletion.
-func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reason string) error {
+func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reason, why string) error {
 	err := r.reopen(ctx, claim)
 	if err == nil {
 		err = r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
@@ -314,6 +320,7 @@ func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reaso
 	switch {
 	case err == nil:
 		r.Metrics.Disrupted(metric.SubjectOf(claim.Labels), reason)
+		logr.FromContextOrDiscard(ctx).Info("launch is given up", "claim", claim.Name, "reason", reason, "because", why)
 		return nil
 	case apierrors.IsNotFound(err):
 		return nil

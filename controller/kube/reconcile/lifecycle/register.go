@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,6 +106,7 @@ func (r *Reconciler) admit(ctx context.Context, claim *karpv1.NodeClaim, node *c
 	r.taintReplaced.Delete(claim.UID)
 	claim.Status.NodeName = node.Name
 	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionRegistered)
+	logr.FromContextOrDiscard(ctx).Info("node is registered", "node", node.Name, "claim", claim.Name)
 	return nil
 }
 

@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	decisions := journal.New(journalSize, int(o.JournalMemory.Bytes))
 	failures := &journal.Failures{Namespace: o.Namespace}
 	observed := &observe.Observer{}
-	mgr, err := newManager(ctx, o, cfg, log)
+	mgr, err := newManager(ctx, o, cfg)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,10 @@ func Run(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) err
 	return nil
 }
 
-// newManager makes the manager. Runnables get the values of ctx, the logger for one; it may end before they do.
-func newManager(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logger) (manager.Manager, error) {
+// newManager makes a manager that logs with the logger of ctx. What it runs gets the values of ctx, that logger for one, and
+// ends when the manager does, not with ctx.
+func newManager(ctx context.Context, o *Options, cfg *rest.Config) (manager.Manager, error) {
+	log := logr.FromContextOrDiscard(ctx)
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, err
@@ -107,7 +109,7 @@ func newManager(ctx context.Context, o *Options, cfg *rest.Config, log logr.Logg
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: scheme,
 		Logger: log,
-		// Runnables get this, not the context of Start.
+		// The contexts of runnables are made from this one, not from that of Start.
 		BaseContext:                         func() context.Context { return context.WithoutCancel(ctx) },
 		Cache:                               cacheOptions(o),
 		LeaderElection:                      !o.DisableLeaderElection,

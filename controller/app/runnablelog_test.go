@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -10,22 +9,12 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/go-logr/logr/funcr"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-
-	"spokeshave.dev/test/kit/controlplane"
-	"spokeshave.dev/test/kit/source"
 )
 
 // TestRunnablesLog: what the manager runs, the decision loop included, finds the controller's logger in its
 // context. A context without one discards what is logged, errors of rounds included.
 func TestRunnablesLog(t *testing.T) {
-	cfg := controlplane.ForTest(t, false).Config()
-	root, err := source.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := controlplane.InstallCRDs(t.Context(), cfg, filepath.Join(root, "charts", "spokeshave", "files", "crds")); err != nil {
-		t.Fatal(err)
-	}
+	cfg := serving(t)
 	var said atomic.Bool
 	log := funcr.New(func(_, line string) {
 		if strings.Contains(line, "a runnable says this") {
@@ -36,7 +25,7 @@ func TestRunnablesLog(t *testing.T) {
 		Namespace: "default", LeaderElectionName: "spokeshave", KarpenterLeaseName: "karpenter", KarpenterLeaseNamespace: "kube-system",
 		Mode: string(Act), Identity: "logging", DisableLeaderElection: true,
 	}
-	mgr, err := newManager(logr.NewContext(t.Context(), log), o, cfg, log)
+	mgr, err := newManager(logr.NewContext(t.Context(), log), o, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -41,9 +41,9 @@ func (h *hanging) busy() time.Duration {
 	return time.Since(time.Unix(0, began))
 }
 
-// TestStuckLoop: a controller whose decision hangs fails its liveness probe, ends by
-// itself, and lets go of both leases, so that another replica can take over.
-func TestStuckLoop(t *testing.T) {
+// serving returns the configuration of a client of an API server that serves the product's kinds.
+func serving(t *testing.T) *rest.Config {
+	t.Helper()
 	cfg := controlplane.ForTest(t, false).Config()
 	root, err := source.Root()
 	if err != nil {
@@ -52,11 +52,18 @@ func TestStuckLoop(t *testing.T) {
 	if err := controlplane.InstallCRDs(t.Context(), cfg, filepath.Join(root, "charts", "spokeshave", "files", "crds")); err != nil {
 		t.Fatal(err)
 	}
+	return cfg
+}
+
+// TestStuckLoop: a controller whose decision hangs fails its liveness probe, ends by
+// itself, and lets go of both leases, so that another replica can take over.
+func TestStuckLoop(t *testing.T) {
+	cfg := serving(t)
 	o := &Options{
 		Namespace: "default", LeaderElectionName: "spokeshave", KarpenterLeaseName: "karpenter", KarpenterLeaseNamespace: "kube-system",
 		Mode: string(Act), Identity: "stuck",
 	}
-	mgr, err := newManager(t.Context(), o, cfg, logr.Discard())
+	mgr, err := newManager(t.Context(), o, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

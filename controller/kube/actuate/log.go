@@ -9,8 +9,8 @@ import (
 	"spokeshave.dev/controller/core/model"
 )
 
-// The log has a line for each step that changes what runs, for those who read no events: they last an
-// hour, and are dropped when many come at once.
+// The log has a line for each step that changes what runs: Kubernetes keeps events for an hour only, and
+// the recorder drops some when many come at once.
 
 // logStarted logs that a command has begun: its nodes are tainted, and their replacements are there as claims.
 func logStarted(ctx context.Context, s *model.Snapshot, c *decide.Command, mark *model.Command) {
@@ -23,9 +23,9 @@ func logUndone(ctx context.Context, s *model.Snapshot, c *decide.Command) {
 	logger(ctx).Info("disruption is taken back", "command", c.ID, "reason", c.Method, "nodes", nodeNames(s, c.Nodes), "because", c.Reason)
 }
 
-// logDeleted logs that a node's claim was deleted.
+// logDeleted logs that a node's claim was deleted, so that the node is drained and its instance ends.
 func logDeleted(ctx context.Context, n *model.Node, why *decide.Disruption) {
-	logger(ctx).Info("node is removed", "node", n.Name, "claim", n.Claim, "reason", why.Method, "costUSDPerHour", n.Cost().String())
+	logger(ctx).Info("node is being removed", "node", n.Name, "claim", n.Claim, "reason", why.Method, "costUSDPerHour", n.Cost().String())
 }
 
 func logger(ctx context.Context) logr.Logger {

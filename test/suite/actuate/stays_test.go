@@ -139,7 +139,7 @@ func TestConsolidationTold(t *testing.T) {
 		{reason: "drift is no consolidation", command: decide.Command{Method: disrupt.Drifted, Stage: decide.Start}, log: []string{`"level"=0 "msg"="disruption begins" "command"="d-0" "reason"="Drifted" "nodes"=["spare"] "replacements"=[] "savesUSDPerHour"="0.0000"`}},
 		{reason: "looked at again", command: decide.Command{Method: disrupt.Underutilized, Stage: decide.Finish, Savings: 500_000}, want: slices.Sorted(slices.Values(append(
 			both("ConsolidationApproved: pods, budgets, policies and prices still let spare go, saves 0.5000 $/h"),
-			both("DisruptionTerminating: disrupting node spare: Underutilized, it cost 0.0000 $/h")...))), log: []string{`"level"=0 "msg"="node is removed" "node"="spare" "claim"="claim-9" "reason"="Underutilized" "costUSDPerHour"="0.0000"`}},
+			both("DisruptionTerminating: disrupting node spare: Underutilized, it cost 0.0000 $/h")...))), log: []string{`"level"=0 "msg"="node is being removed" "node"="spare" "claim"="claim-9" "reason"="Underutilized" "costUSDPerHour"="0.0000"`}},
 	} {
 		tc.command.Nodes = []int32{0}
 		if _, err := a.Command(ctx, s, nil, &decide.Decision{ID: "d", Commands: []decide.Command{tc.command}}); err != nil {

@@ -57,7 +57,7 @@ func TestReplace(t *testing.T) {
 	for _, said := range []string{"decided", "disruption begins"} {
 		l.logged(`"msg":"`+said+`"`, `"logger":"decision"`)
 	}
-	for _, said := range []string{"instance is launched", "node is registered", "node is removed"} {
+	for _, said := range []string{"instance is launched", "node is registered", "node is being removed"} {
 		l.logged(`"msg":"`+said+`"`, `"claim":"`+old.Claim+`"`)
 	}
 }

@@ -70,7 +70,7 @@ func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause
 		word = why.Reason
 	}
 	e.Metrics.Disrupted(Subject(claim), word)
-	logr.FromContextOrDiscard(ctx).Info("node is removed", "node", claim.Status.NodeName, "claim", claim.Name, "reason", why.Reason, "because", why.Message)
+	logr.FromContextOrDiscard(ctx).Info("node is being removed", "node", claim.Status.NodeName, "claim", claim.Name, "reason", why.Reason, "because", why.Message)
 	return true, nil
 }
 

@@ -24,6 +24,8 @@ type cluster struct {
 	pool string
 	pods int
 	seed uint64
+	// stop is how long a pod of a Deployment takes to stop.
+	stop time.Duration
 }
 
 // runningWithin bounds how long a burst may take.
@@ -46,7 +48,7 @@ func measure(ctx context.Context, log io.Writer, s scenario, side controller, o 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	c := &cluster{stack: stack, pool: nodePool, pods: o.pods, seed: o.seed}
+	c := &cluster{stack: stack, pool: nodePool, pods: o.pods, seed: o.seed, stop: o.stop}
 	if c.seen, err = follow(ctx, stack.Cluster.Config()); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ type options struct {
 	pods      int
 	seed      uint64
 	boot      time.Duration
+	// stop is how long a pod of a Deployment takes to stop.
+	stop time.Duration
 	// consolidateAfter is that of the NodePool.
 	consolidateAfter time.Duration
 	// settle bounds how long consolidation may take to settle.
@@ -53,6 +55,7 @@ chart, and both are printed side by side. Scenarios:
 	f.IntVar(&o.pods, "pods", 1000, "how many pods")
 	f.Uint64Var(&o.seed, "seed", 1, "seed of the workloads")
 	f.DurationVar(&o.boot, "boot", 7*time.Second, "how long an instance takes to start and to boot, together")
+	f.DurationVar(&o.stop, "stop", 0, "how long a pod of a Deployment takes to stop, in whole seconds up to its grace period of 30s: its preStop hook sleeps for so long")
 	f.DurationVar(&o.consolidateAfter, "consolidate-after", 30*time.Second, "consolidateAfter of the NodePool")
 	f.DurationVar(&o.settle, "settle", 5*time.Minute, "how long consolidation may take afterwards; 0 does not wait for it")
 	f.StringSliceVar(&o.capacity, "capacity", []string{"on-demand"}, "capacity types of the NodePool")
@@ -69,6 +72,9 @@ func run(ctx context.Context, out io.Writer, o options) error {
 	chosen, err := choose(o.scenarios)
 	if err != nil {
 		return err
+	}
+	if o.stop < 0 || o.stop > 30*time.Second || o.stop%time.Second != 0 {
+		return fmt.Errorf("--stop %s: name whole seconds from 0s to 30s, the grace period of the pods", o.stop)
 	}
 	sides, done, err := controllers(ctx, o.base)
 	if err != nil {

@@ -81,6 +81,10 @@ const annotationWhole = "live.spokeshave.dev/replicas"
 
 func createAll(ctx context.Context, c *cluster, all []*appsv1.Deployment) error {
 	for _, d := range all {
+		if c.stop > 0 {
+			sleep := &corev1.SleepAction{Seconds: int64(c.stop.Seconds())}
+			d.Spec.Template.Spec.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: sleep}}
+		}
 		if err := c.stack.Client.Create(ctx, d); err != nil {
 			return fmt.Errorf("create Deployment %s: %w", d.Name, err)
 		}

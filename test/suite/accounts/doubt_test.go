@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
@@ -206,7 +207,11 @@ func TestLedgerDeleted(t *testing.T) {
 		o.want(t, k, "the leader has it in memory", 1+2./60, "")
 		o.delete(t, ledger.Name)
 		o.clock.Step(time.Minute)
-		o.want(t, o.keeper(), "another has the earlier one", 1+3./60, "")
+		other := o.keeper()
+		o.want(t, other, "another has the earlier one", 1+3./60, "")
+		if at, now := lostAt(t, other), o.clock.Now().Unix(); at != now || lostAt(t, k) != 0 {
+			t.Errorf("%s: the loss without doubt is told for %d, want %d, and by the leader that had it in memory for %d, want 0", name, at, now, lostAt(t, k))
+		}
 
 		o.delete(t, ledger.Name)
 		o.delete(t, ledger.PreviousName)
@@ -231,6 +236,24 @@ func TestLedgerDeleted(t *testing.T) {
 			t.Error("no event of the acceptance")
 		}
 	}
+}
+
+// lostAt returns what the metric says of when the ledger was lost.
+func lostAt(t *testing.T, k *ledger.Tracker) int64 {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(ledger.NewCollector(k))
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "spokeshave_spend_ledger_lost_timestamp_seconds" {
+			return int64(f.GetMetric()[0].GetGauge().GetValue())
+		}
+	}
+	t.Fatal("no such metric")
+	return 0
 }
 
 // TestLedgerOfANewerVersion: after a roll-back the ledger of the newer version is left
@@ -316,6 +339,39 @@ func TestFirstLedger(t *testing.T) {
 	}
 	if err := o.keeper().Count(t.Context(), s); err != nil || s.SpentDoubt != "" || s.Spent[0].Micro != rate {
 		t.Errorf("err %v, doubt %q, %+v", err, s.SpentDoubt, s.Spent)
+	}
+}
+
+// TestLedgerLostWithoutNodes: the ledger and its copy are gone, and nothing runs. The history shows that there was a ledger, so
+// that the month does not begin at nothing; one of a year ago does not.
+func TestLedgerLostWithoutNodes(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	for name, tc := range map[string]struct {
+		later time.Duration
+		doubt string
+	}{
+		"in the month": {later: time.Hour, doubt: "there is a history of spend"},
+		"a month on":   {later: 30 * 24 * time.Hour, doubt: "there is a history of spend"},
+		"a year on":    {later: 365 * 24 * time.Hour},
+	} {
+		o := newOffice(t, c, "idle-"+strings.ReplaceAll(name, " ", "-"), middle)
+		k := o.keeper()
+		o.want(t, k, "before", 1, "")
+		for range 2 {
+			o.clock.Step(24 * time.Hour)
+			o.count(t, k)
+		}
+		o.delete(t, ledger.Name)
+		o.delete(t, ledger.PreviousName)
+		o.told("")
+		o.clock.Step(tc.later)
+		s := &model.Snapshot{Time: o.clock.Now(), Pools: []model.Pool{{Name: "general"}}}
+		if err := o.keeper().Count(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if (tc.doubt == "") != (s.SpentDoubt == "") || !strings.Contains(s.SpentDoubt, tc.doubt) || o.told("LedgerLost") != (tc.doubt != "") {
+			t.Errorf("%s: doubt %q, want %q and an event with it", name, s.SpentDoubt, tc.doubt)
+		}
 	}
 }
 

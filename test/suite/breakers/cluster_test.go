@@ -58,7 +58,14 @@ func catalog() model.Catalog {
 
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
-	f := &fleet{client: apiserver.Start(t).Client(t), clock: sim.NewClock(time.Now()), pool: &karpv1.NodePool{}}
+	return newFleetAt(t, 0)
+}
+
+// newFleetAt returns a fleet whose clock is ahead of the API server's by so much.
+func newFleetAt(t *testing.T, ahead time.Duration) *fleet {
+	t.Helper()
+	server := apiserver.Start(t)
+	f := &fleet{client: server.Client(t), clock: sim.NewClock(time.Now().Add(ahead)), pool: &karpv1.NodePool{}}
 	var err error
 	f.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: f.clock, BootDelay: time.Second, StopDelay: time.Second})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -58,6 +59,16 @@ func (f *fleet) rehash(t *testing.T, claims []karpv1.NodeClaim) {
 	}
 }
 
+// relabel changes the NodePool's template.
+func (f *fleet) relabel(t *testing.T) {
+	t.Helper()
+	base := f.pool.DeepCopy()
+	f.pool.Spec.Template.Metadata.Labels = map[string]string{"team": "a"}
+	if err := f.client.Patch(t.Context(), f.pool, client.MergeFrom(base)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestDriftOfAnUpgrade: a new version of the controller finds that all nodes have drifted,
 // and nobody has changed their NodePool. None is replaced until that is allowed, or until
 // somebody does change the NodePool.
@@ -69,11 +80,7 @@ func TestDriftOfAnUpgrade(t *testing.T) {
 		},
 		"the NodePool is changed": func(t *testing.T, f *fleet) {
 			t.Helper()
-			base := f.pool.DeepCopy()
-			f.pool.Spec.Template.Metadata.Labels = map[string]string{"team": "a"}
-			if err := f.client.Patch(t.Context(), f.pool, client.MergeFrom(base)); err != nil {
-				t.Fatal(err)
-			}
+			f.relabel(t)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,6 +123,57 @@ func TestDriftOfAnUpgrade(t *testing.T) {
 	}
 }
 
+// TestDriftWithoutRecord: all nodes have drifted, and nothing is known of before: this is the first version with
+// breakers, or the record was lost. None is replaced until somebody changes the NodePool.
+func TestDriftWithoutRecord(t *testing.T) {
+	for name, lose := range map[string]func(*testing.T, *fleet){
+		"first start": func(*testing.T, *fleet) {},
+		"record is deleted": func(t *testing.T, f *fleet) {
+			t.Helper()
+			f.look(t, f.drifts("1"))
+			f.collect(t, 1)
+			if err := f.client.Delete(t.Context(), f.record(t)); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"record is garbled": func(t *testing.T, f *fleet) {
+			t.Helper()
+			f.look(t, f.drifts("1"))
+			f.collect(t, 1)
+			cm := f.record(t)
+			for key := range cm.Data {
+				cm.Data[key] = "{"
+			}
+			if err := f.client.Update(t.Context(), cm); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			f.launch(t, "node", 6)
+			f.collect(t, 2)
+			lose(t, f)
+			f.rehash(t, f.claims(t))
+			f.restart()
+			f.collect(t, 1)
+			upgraded := f.drifts("2")
+			for range 3 {
+				if n := f.look(t, upgraded); n != 0 {
+					t.Fatalf("%d nodes have drifted by the upgrade", n)
+				}
+				f.collect(t, 1) // a minute
+			}
+			f.said(t, "DisruptionStopped", "6 of the 6 nodes of NodePool general have drifted", "no change of the NodePool or its class is on record")
+			f.relabel(t)
+			f.collect(t, 1)
+			if n := f.look(t, upgraded); n != 6 {
+				t.Errorf("%d nodes have drifted once the NodePool was changed, want all", n)
+			}
+		})
+	}
+}
+
 // TestDriftOfAFew: two nodes that drift for no known reason are replaced, a minute later.
 func TestDriftOfAFew(t *testing.T) {
 	f := newFleet(t)
@@ -134,37 +192,77 @@ func TestDriftOfAFew(t *testing.T) {
 	}
 }
 
+// expire looks at the age of every claim, three minutes long, and returns how many claims are left. overdue says of which
+// claims it is found that they were due an hour ago.
+func (f *fleet) expire(t *testing.T, overdue func(name string) bool) int {
+	t.Helper()
+	r := &expiration.Reconciler{
+		Deleter: &forceful.Deleter{Client: f.client, Clock: f.controller.clock}, Events: f.controller.events, Clock: f.controller.clock,
+		Client: f.client, Breaker: f.controller.breaker,
+	}
+	for range 3 {
+		for _, claim := range f.claims(t) {
+			if overdue != nil && overdue(claim.Name) {
+				claim.CreationTimestamp = metav1.NewTime(r.Clock.Now().Add(-time.Hour))
+				claim.Spec.ExpireAfter = "1m"
+			}
+			if _, err := r.Reconcile(t.Context(), &claim); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f.collect(t, 1) // a minute
+	}
+	return len(f.claims(t))
+}
+
 // TestExpiryByAWrongClock: the clock of the controller's machine is a month ahead, by which
 // every node has expired. None is deleted. At the right time, all are.
 func TestExpiryByAWrongClock(t *testing.T) {
 	f := newFleet(t)
 	f.launch(t, "node", 6)
 	f.collect(t, 2)
-	expire := func() int {
-		t.Helper()
-		r := &expiration.Reconciler{
-			Deleter: &forceful.Deleter{Client: f.client, Clock: f.controller.clock}, Events: f.controller.events, Clock: f.controller.clock,
-			Client: f.client, Breaker: f.controller.breaker,
-		}
-		for range 3 {
-			for _, claim := range f.claims(t) {
-				if _, err := r.Reconcile(t.Context(), &claim); err != nil {
-					t.Fatal(err)
-				}
-			}
-			f.collect(t, 1) // a minute
-		}
-		return len(f.claims(t))
-	}
 	f.advance(31 * 24 * time.Hour)
 	f.collect(t, 1)
-	if n := expire(); n != 6 {
+	if n := f.expire(t, nil); n != 6 {
 		t.Errorf("%d claims are left, want all", n)
 	}
 	f.said(t, "DisruptionStopped", "6 of 6 nodes have suddenly reached the age of expireAfter, but the clock", "allow-expiration=")
 	f.allow(t, breaker.Expiration)
 	f.collect(t, 1)
-	if n := expire(); n != 0 {
+	if n := f.expire(t, nil); n != 0 {
 		t.Errorf("%d claims are left, want none after it was allowed", n)
+	}
+}
+
+// TestExpiryThatNobodyFound: a new version of the controller reads expireAfter in another way, by which nodes are long past their
+// age that the one which was there until now did not find. Two are deleted, since any limit lets two pass, and six are not.
+func TestExpiryThatNobodyFound(t *testing.T) {
+	all := func(string) bool { return true }
+	for name, tc := range map[string]struct {
+		overdue func(string) bool
+		left    int
+	}{
+		"all": {overdue: all, left: 6},
+		"two": {overdue: func(name string) bool { return name < "node-02" }, left: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleetAt(t, -2*time.Minute) // at the end it is as much ahead, and clocks may differ by two minutes
+			f.launch(t, "node", 6)
+			f.collect(t, 1) // the earlier version was there
+			f.restart()
+			f.collect(t, 1)
+			if n := f.expire(t, tc.overdue); n != tc.left {
+				t.Fatalf("%d claims are left, want %d", n, tc.left)
+			}
+			if tc.left < 6 {
+				return
+			}
+			f.said(t, "DisruptionStopped", "6 of 6 nodes have suddenly reached the age of expireAfter, and the controller that was there until now did not find that", "allow-expiration=")
+			f.allow(t, breaker.Expiration)
+			f.collect(t, 1)
+			if n := f.expire(t, tc.overdue); n != 0 {
+				t.Errorf("%d claims are left, want none after it was allowed", n)
+			}
+		})
 	}
 }

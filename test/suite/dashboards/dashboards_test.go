@@ -259,16 +259,19 @@ func TestFaultsAreAlerted(t *testing.T) {
 		}
 	}
 	for name, series := range map[string]string{
-		"SpokeshaveDecisionsFail":  `spokeshave_decision_failures_total{kind=~"Panic|Unproven"}`,
-		"SpokeshaveLoopStuck":      "karpenter_scheduler_unfinished_work_seconds",
-		"SpokeshaveStateUnsynced":  "karpenter_cluster_state_unsynced_time_seconds",
-		"SpokeshaveLedgerInDoubt":  "spokeshave_spend_in_doubt",
-		"SpokeshavePolicyFails":    "spokeshave_policy_faults_total",
-		"SpokeshavePricesStale":    "spokeshave_aws_market_stale",
-		"SpokeshaveClassStale":     "spokeshave_aws_class_stale",
-		"SpokeshaveWritesRefused":  "spokeshave_writes_refused_total",
-		"SpokeshavePodsHeldBack":   "spokeshave_pods_held_back",
-		"SpokeshavePolicyRejected": `spokeshave_policy_state{state="Rejected"}`,
+		"SpokeshaveDecisionsFail":   `spokeshave_decision_failures_total{kind=~"Panic|Unproven"}`,
+		"SpokeshaveLoopStuck":       "karpenter_scheduler_unfinished_work_seconds",
+		"SpokeshaveStateUnsynced":   "karpenter_cluster_state_unsynced_time_seconds",
+		"SpokeshaveLedgerInDoubt":   "spokeshave_spend_in_doubt",
+		"SpokeshaveLedgerLost":      "spokeshave_spend_ledger_lost_timestamp_seconds",
+		"SpokeshaveNodeMislabelled": "spokeshave_nodes_mislabelled",
+		"SpokeshavePriceUnknown":    "spokeshave_nodes_price_assumed",
+		"SpokeshavePolicyFails":     "spokeshave_policy_faults_total",
+		"SpokeshavePricesStale":     "spokeshave_aws_market_stale",
+		"SpokeshaveClassStale":      "spokeshave_aws_class_stale",
+		"SpokeshaveWritesRefused":   "spokeshave_writes_refused_total",
+		"SpokeshavePodsHeldBack":    "spokeshave_pods_held_back",
+		"SpokeshavePolicyRejected":  `spokeshave_policy_state{state="Rejected"}`,
 	} {
 		if r, ok := alerts[name]; !ok || !strings.Contains(r.Expr, series) {
 			t.Errorf("alert %s: %q, want one that asks for %s", name, r.Expr, series)

@@ -35,13 +35,21 @@ func TestInputs(t *testing.T) {
 		seen     Inputs
 		explains bool
 	}{
-		"first":            {reason: "nothing was known", seen: Inputs{Version: "1", Spec: "a", Resolved: "x"}, explains: true},
+		"first":            {reason: "nothing was known: the nodes may be another version's", seen: Inputs{Version: "1", Spec: "a", Resolved: "x"}},
 		"nothing":          {reason: "nothing has changed", last: before, seen: Inputs{Version: "1", Spec: "a", Resolved: "x"}},
 		"spec":             {reason: "a user has changed something", last: before, seen: Inputs{Version: "1", Spec: "b", Resolved: "x"}, explains: true},
 		"resolved":         {reason: "AWS has a new image", last: before, seen: Inputs{Version: "1", Spec: "a", Resolved: "y"}, explains: true},
 		"version":          {reason: "the controller was upgraded", last: before, seen: Inputs{Version: "2", Spec: "a", Resolved: "x"}},
 		"both":             {reason: "the new version finds other images", last: before, seen: Inputs{Version: "2", Spec: "a", Resolved: "y"}},
 		"spec and version": {reason: "a user has changed something while it was upgraded", last: before, seen: Inputs{Version: "2", Spec: "b", Resolved: "x"}, explains: true},
+		"changed since the first": {
+			reason: "a user has changed something", seen: Inputs{Version: "1", Spec: "b", Resolved: "x"}, explains: true,
+			last: Inputs{}.next(Inputs{Version: "1", Spec: "a", Resolved: "x"}, start.Add(-time.Minute)),
+		},
+		"resolved since the first": {
+			reason: "the first version on record has just started", seen: Inputs{Version: "1", Spec: "a", Resolved: "y"},
+			last: Inputs{}.next(Inputs{Version: "1", Spec: "a", Resolved: "x"}, start.Add(-time.Minute)),
+		},
 		"soon after": {
 			reason: "the new version has just started", seen: Inputs{Version: "1", Spec: "a", Resolved: "y"},
 			last: Inputs{Version: "1", Spec: "a", Resolved: "x", Changed: start.Add(-time.Hour), Upgraded: start.Add(-time.Minute)},

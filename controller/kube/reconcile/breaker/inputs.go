@@ -17,13 +17,20 @@ type Inputs struct {
 	// Resolved changes when AWS has other images, subnets or security groups for the
 	// class.
 	Resolved string `json:"resolved"`
-	// Changed is when Spec or Resolved was seen to change last, Upgraded when Version was.
+	// Changed is when Spec or Resolved was seen to change last, zero for never. Upgraded is when Version
+	// was, or when nothing was known of before.
 	Changed  time.Time `json:"changed"`
 	Upgraded time.Time `json:"upgraded,omitzero"`
 }
 
-// next returns what is known after the inputs are seen as they are now.
+// next returns what is known after the inputs are seen as they are now. Where nothing was known, at the first start of
+// a version with breakers or because the record was lost, they explain nothing: the
+// nodes may be those of another version, or of Karpenter.
 func (i Inputs) next(seen Inputs, now time.Time) Inputs {
+	if i == (Inputs{}) {
+		seen.Changed, seen.Upgraded = time.Time{}, now
+		return seen
+	}
 	seen.Changed, seen.Upgraded = i.Changed, i.Upgraded
 	if i.Version != seen.Version && i.Version != "" {
 		seen.Upgraded = now
@@ -59,7 +66,7 @@ func (b *Breaker) Explained(pool string, seen Inputs) bool {
 	return explained
 }
 
-// ChangedAt is when the inputs of a NodePool were seen to change last.
+// ChangedAt is when the inputs of a NodePool were seen to change last, zero for never.
 func (b *Breaker) ChangedAt(pool string) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()

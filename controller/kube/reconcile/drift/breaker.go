@@ -58,8 +58,15 @@ func (r *Reconciler) held(ctx context.Context, claim *karpv1.NodeClaim, pool *ka
 		return 0, nil
 	}
 	return recheck, r.Breaker.Stop(ctx, breaker.Drift, pool.Name, fmt.Sprintf(
-		"%d of the %d nodes of NodePool %s have drifted (%s), and nobody has changed the NodePool or its class since %s", n, len(claims.Items), pool.Name, reason,
-		r.Breaker.ChangedAt(pool.Name).UTC().Format(time.RFC3339)))
+		"%d of the %d nodes of NodePool %s have drifted (%s), and %s", n, len(claims.Items), pool.Name, reason, unchanged(r.Breaker.ChangedAt(pool.Name))))
+}
+
+// unchanged says that nothing explains drift. at is when the NodePool or its class was seen to change last, zero for never.
+func unchanged(at time.Time) string {
+	if at.IsZero() {
+		return "no change of the NodePool or its class is on record"
+	}
+	return "nobody has changed the NodePool or its class since " + at.UTC().Format(time.RFC3339)
 }
 
 // inputs returns what decides whether nodes of the pool have drifted.

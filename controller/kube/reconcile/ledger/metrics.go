@@ -14,7 +14,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 type Collector struct {
 	tracker                                   *Tracker
 	month, forecast, rate, workload, overhead *prometheus.Desc
-	doubt, waiting                            *prometheus.Desc
+	doubt, lost, waiting                      *prometheus.Desc
 }
 
 // NewCollector returns a collector for the tracker's ledger.
@@ -27,13 +27,14 @@ func NewCollector(k *Tracker) *Collector {
 		workload: desc("workload_rate_usd", "A workload's share of the nodes it runs on, in USD per hour.", "namespace", "workload"),
 		overhead: desc("overhead_rate_usd", "What no workload pays for, in USD per hour: idle capacity and the pods of DaemonSets.", "kind"),
 		doubt:    desc("in_doubt", "1 while it is not certain what the month has cost, so that monthly caps let nothing through."),
+		lost:     desc("ledger_lost_timestamp_seconds", "When the ledger was last found to be lost, in doubt or not, in seconds since 1970; 0 for never since this process started."),
 		waiting:  desc("days_waiting", "Days of spend that have ended and are not in the history yet: above 0 for more than minutes while it cannot be written."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *Collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.month, c.forecast, c.rate, c.workload, c.overhead, c.doubt, c.waiting} {
+	for _, d := range []*prometheus.Desc{c.month, c.forecast, c.rate, c.workload, c.overhead, c.doubt, c.lost, c.waiting} {
 		out <- d
 	}
 }
@@ -55,6 +56,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 		doubt = 1
 	}
 	gauge(c.doubt, doubt)
+	gauge(c.lost, float64(c.tracker.lostAt.Load()))
 	gauge(c.waiting, float64(len(l.Days.Ended)))
 	forecast := l.Forecast()
 	gauge(c.forecast, forecast.USD())

@@ -18,7 +18,7 @@ import (
 
 // current returns the ledger to which the snapshot is added: the one in memory, else the
 // stored one, else an earlier one, else a new one. A new ledger is in doubt when there
-// must have been one before. The error says that the API server does not answer.
+// must have been one before, as nodes or the history show. The error says that the API server does not answer.
 func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger, error) {
 	if now := k.ledger.Load(); now != nil {
 		return *now, nil
@@ -48,10 +48,17 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 	case earlier != nil:
 		k.lost(ctx, "%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
 		return *earlier, nil
-	case err == nil && !established(s):
-		return spend.New(s), nil
+	case err != nil || established(s):
+		return k.begin(ctx, s, why(err)), nil
 	}
-	return k.begin(ctx, s, why(err)), nil
+	counted, err := k.counted(ctx, s.Time)
+	switch {
+	case err != nil:
+		return spend.Ledger{}, err
+	case counted:
+		return k.begin(ctx, s, "the ledger is missing, and there is a history of spend that was counted with one"), nil
+	}
+	return spend.New(s), nil
 }
 
 func why(err error) string {
@@ -59,6 +66,24 @@ func why(err error) string {
 		return "the ledger is missing, and nodes run that were launched while there was one"
 	}
 	return fmt.Sprintf("the ledger cannot be read (%v)", err)
+}
+
+// counted reports whether there is a history of this month or of the one before: there must have been a
+// ledger then, whatever runs now. A history is not deleted with the ledger.
+func (k *Tracker) counted(ctx context.Context, now time.Time) (bool, error) {
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for _, month := range []time.Time{first, first.AddDate(0, -1, 0)} {
+		store := k.store(spend.HistoryName(month))
+		store.Key = spend.HistoryKey
+		_, cm, err := store.Read(ctx)
+		if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
+			return false, err
+		}
+		if cm != nil && cm.Labels[karpv1.LabelSpendYear] == month.Format("2006") {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // established reports whether a node runs that a decision launched a while ago: there
@@ -130,6 +155,7 @@ func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *mode
 // lost reports that the ledger was lost, on its ConfigMap.
 func (k *Tracker) lost(ctx context.Context, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
+	k.lostAt.Store(k.Clock.Now().Unix())
 	logr.FromContextOrDiscard(ctx).Info("the ledger was lost", "configMap", Name, "why", text)
 	k.tell(corev1.EventTypeWarning, karpv1.EventLedgerLost, text)
 }

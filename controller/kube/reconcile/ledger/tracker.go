@@ -77,6 +77,8 @@ type Tracker struct {
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
 	doubtful atomic.Bool
+	// lostAt is when this process last found that the ledger was lost, in seconds since 1970; 0 for never.
+	lostAt atomic.Int64
 }
 
 // Count adds the time up to the snapshot to the ledger, and fills in the snapshot's

@@ -59,6 +59,17 @@ func (f *fleet) rehash(t *testing.T, claims []karpv1.NodeClaim) {
 	}
 }
 
+// holds wants no node to drift by an upgrade within three minutes.
+func (f *fleet) holds(t *testing.T, upgraded *drift.Reconciler) {
+	t.Helper()
+	for range 3 {
+		if n := f.look(t, upgraded); n != 0 {
+			t.Fatalf("%d nodes have drifted by the upgrade", n)
+		}
+		f.collect(t, 1) // a minute
+	}
+}
+
 // relabel changes the NodePool's template.
 func (f *fleet) relabel(t *testing.T) {
 	t.Helper()
@@ -97,12 +108,7 @@ func TestDriftOfAnUpgrade(t *testing.T) {
 			f.restart()
 			f.collect(t, 1)
 			upgraded := f.drifts("2")
-			for range 3 {
-				if n := f.look(t, upgraded); n != 0 {
-					t.Fatalf("%d nodes have drifted by the upgrade", n)
-				}
-				f.collect(t, 1) // a minute
-			}
+			f.holds(t, upgraded)
 			f.said(t, "DisruptionStopped", "6 of the 6 nodes of NodePool general have drifted (NodePoolDrifted)", "allow-drift=")
 			f.restart()
 			f.collect(t, 1)
@@ -158,12 +164,7 @@ func TestDriftWithoutRecord(t *testing.T) {
 			f.restart()
 			f.collect(t, 1)
 			upgraded := f.drifts("2")
-			for range 3 {
-				if n := f.look(t, upgraded); n != 0 {
-					t.Fatalf("%d nodes have drifted by the upgrade", n)
-				}
-				f.collect(t, 1) // a minute
-			}
+			f.holds(t, upgraded)
 			f.said(t, "DisruptionStopped", "6 of the 6 nodes of NodePool general have drifted", "no change of the NodePool or its class is on record")
 			f.relabel(t)
 			f.collect(t, 1)

@@ -64,8 +64,7 @@ func newFleet(t *testing.T) *fleet {
 // newFleetAt returns a fleet whose clock is ahead of the API server's by so much.
 func newFleetAt(t *testing.T, ahead time.Duration) *fleet {
 	t.Helper()
-	server := apiserver.Start(t)
-	f := &fleet{client: server.Client(t), clock: sim.NewClock(time.Now().Add(ahead)), pool: &karpv1.NodePool{}}
+	f := &fleet{client: apiserver.Start(t).Client(t), clock: sim.NewClock(time.Now().Add(ahead)), pool: &karpv1.NodePool{}}
 	var err error
 	f.cloud, err = sim.New(sim.Config{Catalogs: map[string]model.Catalog{"default": catalog()}, Clock: f.clock, BootDelay: time.Second, StopDelay: time.Second})
 	if err != nil {

@@ -47,8 +47,8 @@ type Days struct {
 }
 
 const (
-	// maxEnded is how many ended periods a ledger keeps. If the history cannot be written
-	// for longer, the oldest two of a month become one.
+	// maxEnded is how many ended periods a ledger keeps, or one for each month if these are
+	// more. If the history cannot be written for longer, the oldest two of one month become one.
 	maxEnded = 7
 	// maxRows is the number of rows above which small ones are merged while a day runs.
 	maxRows = 50_000
@@ -136,9 +136,13 @@ func (d *Days) settle() {
 		}
 	}
 	d.ending = nil
-	for len(d.Ended) > maxEnded && monthStart(d.Ended[0].From).Equal(monthStart(d.Ended[1].From)) {
-		d.Ended[1] = joinPeriods(&d.Ended[0], &d.Ended[1])
-		d.Ended = d.Ended[1:]
+	for i := 0; len(d.Ended) > maxEnded && i+1 < len(d.Ended); {
+		if !monthStart(d.Ended[i].From).Equal(monthStart(d.Ended[i+1].From)) {
+			i++ // nothing of that month is left to join
+			continue
+		}
+		d.Ended[i+1] = joinPeriods(&d.Ended[i], &d.Ended[i+1])
+		d.Ended = slices.Delete(d.Ended, i, i+1)
 	}
 	d.Today.Rows = slices.DeleteFunc(d.Today.Rows, func(r Row) bool { return r.Rate == 0 && r.Amount == Amount{} })
 	if len(d.Today.Rows) > maxRows {

@@ -281,3 +281,33 @@ func TestLedgerWithoutDays(t *testing.T) {
 		t.Errorf("the history begins at %s, want %s", from, first.Time)
 	}
 }
+
+// TestDaysThatWait: while no history can be written, the periods that wait stay few over the
+// turns of months, none is in two months, and each month adds up to its sum.
+func TestDaysThatWait(t *testing.T) {
+	s := cluster(rand.New(rand.NewPCG(6, 6)), 5)
+	s.Time = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	l := New(s)
+	for day := range 80 {
+		next := *s
+		next.Time = s.Time.AddDate(0, 0, day+1)
+		if l = l.Advance(&next); len(l.Days.Ended) > maxEnded {
+			t.Fatalf("on %s %d periods wait, want at most %d", next.Time.Format(time.DateOnly), len(l.Days.Ended), maxEnded)
+		}
+	}
+	months := map[time.Time]History{}
+	file(&l, months)
+	for _, past := range l.Past {
+		h := months[past.Month]
+		if got := month(past.Month, &h, &Ledger{}); len(h.Periods) == 0 || got != past.Micro {
+			t.Errorf("the periods of %s add up to %d, want %d", past.Month.Format("2006-01"), got, past.Micro)
+		}
+	}
+	text, err := l.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(text); err != nil {
+		t.Error(err)
+	}
+}

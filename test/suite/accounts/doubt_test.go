@@ -2,7 +2,6 @@ package accounts
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"spokeshave.dev/controller/core/model"
-	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/apiserver"
 )
@@ -113,7 +111,7 @@ func (o *office) told(reason string) bool {
 // accept runs what the doubt's text tells the user to run.
 func (o *office) accept(t *testing.T, doubt string) {
 	t.Helper()
-	words := strings.Fields(doubt)
+	words := append([]string{""}, strings.Fields(doubt)...)
 	key, value, ok := strings.Cut(words[len(words)-1], "=")
 	if !ok || !strings.Contains(doubt, "kubectl -n "+o.namespace+" annotate configmap "+ledger.Name) {
 		t.Fatalf("no command in %q", doubt)
@@ -129,11 +127,8 @@ func (o *office) accept(t *testing.T, doubt string) {
 	}
 }
 
-// middle is the middle of a month, midnight the last minutes of one.
-var (
-	middle   = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
-	midnight = time.Date(2026, 3, 31, 23, 50, 0, 0, time.UTC)
-)
+// middle is far from the turn of a month: see month_test.go for that.
+var middle = time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
 
 // TestClockSteps: a clock that is wrong adds nothing to the ledger and ends no month,
 // and monthly caps let nothing through until it is right again.
@@ -171,75 +166,70 @@ func TestClockSteps(t *testing.T) {
 // TestLedgerFromTheFuture: a ledger that a wrong clock has taken into the next month is
 // replaced by the one that was kept before.
 func TestLedgerFromTheFuture(t *testing.T) {
-	c := apiserver.Start(t).Client(t)
-	for name, start := range map[string]time.Time{"middle": middle, "midnight": midnight} {
-		o := newOffice(t, c, "future-"+name, start)
-		o.want(t, o.keeper(), "before", 1, "")
-		o.clock.Step(time.Minute)
-		o.want(t, o.keeper(), "a minute later", 1+1./60, "")
-		o.clock.Step(40 * 24 * time.Hour) // and nobody compares the clocks
-		o.count(t, o.keeper())
-		o.clock.SetTime(start.Add(5 * time.Minute))
-		o.want(t, o.keeper(), name+", the clock is right again", 1+5./60, "")
-		if !o.told("LedgerLost") {
-			t.Errorf("%s: no event", name)
-		}
-
-		// Without the earlier ledger there is a doubt.
-		o.clock.Step(40 * 24 * time.Hour)
-		o.count(t, o.keeper())
-		o.delete(t, ledger.PreviousName)
-		o.clock.SetTime(start.Add(6 * time.Minute))
-		o.want(t, o.keeper(), name+", no earlier ledger", 1+6./60, "ahead of the clock")
+	o := newOffice(t, apiserver.Start(t).Client(t), "future", middle)
+	o.want(t, o.keeper(), "before", 1, "")
+	o.clock.Step(time.Minute)
+	o.want(t, o.keeper(), "a minute later", 1+1./60, "")
+	o.clock.Step(40 * 24 * time.Hour) // and nobody compares the clocks
+	o.count(t, o.keeper())
+	o.clock.SetTime(middle.Add(5 * time.Minute))
+	o.want(t, o.keeper(), "the clock is right again", 1+5./60, "")
+	if !o.told("LedgerLost") {
+		t.Error("no event")
 	}
+
+	// Without the earlier ledger there is a doubt.
+	o.clock.Step(40 * 24 * time.Hour)
+	o.count(t, o.keeper())
+	o.delete(t, ledger.PreviousName)
+	o.clock.SetTime(middle.Add(6 * time.Minute))
+	o.want(t, o.keeper(), "no earlier ledger", 1+6./60, "ahead of the clock")
 }
 
 // TestLedgerDeleted: a ledger that is missing is restored from the earlier one; without
-// that, the estimate has to be accepted, unless the month ends first.
+// that, the estimate has to be accepted.
 func TestLedgerDeleted(t *testing.T) {
-	c := apiserver.Start(t).Client(t)
-	for name, start := range map[string]time.Time{"middle": middle, "midnight": midnight} {
-		o := newOffice(t, c, "deleted-"+name, start)
-		k := o.keeper()
-		o.want(t, k, "before", 1, "")
-		o.delete(t, ledger.Name)
-		o.clock.Step(2 * time.Minute)
-		o.want(t, k, "the leader has it in memory", 1+2./60, "")
-		o.delete(t, ledger.Name)
-		o.clock.Step(time.Minute)
-		other := o.keeper()
-		o.want(t, other, "another has the earlier one", 1+3./60, "")
-		if at, now := lostAt(t, other), o.clock.Now().Unix(); at != now || lostAt(t, k) != 0 {
-			t.Errorf("%s: the loss without doubt is told for %d, want %d, and by the leader that had it in memory for %d, want 0", name, at, now, lostAt(t, k))
-		}
+	o := newOffice(t, apiserver.Start(t).Client(t), "deleted", middle)
+	k := o.keeper()
+	o.want(t, k, "before", 1, "")
+	o.delete(t, ledger.Name)
+	o.clock.Step(2 * time.Minute)
+	o.want(t, k, "the leader has it in memory", 1+2./60, "")
+	o.delete(t, ledger.Name)
+	o.clock.Step(time.Minute)
+	other := o.keeper()
+	o.want(t, other, "another has the earlier one", 1+3./60, "")
+	if at, now := lostAt(t, other), o.clock.Now().Unix(); at != now || lostAt(t, k) != 0 {
+		t.Errorf("the loss without doubt is told for %d, want %d, and by the leader that had it in memory for %d, want 0", at, now, lostAt(t, k))
+	}
 
-		o.delete(t, ledger.Name)
-		o.delete(t, ledger.PreviousName)
-		o.clock.Step(time.Minute)
-		k = o.keeper()
-		_, doubt := o.count(t, k)
-		if !strings.Contains(doubt, "the ledger is missing") || !o.told("LedgerLost") {
-			t.Fatalf("%s: nothing is left: doubt %q, or no event", name, doubt)
-		}
-		o.clock.Step(time.Minute)
-		o.want(t, o.keeper(), "the doubt outlives a handover", 1+5./60, "the ledger is missing")
-		if name == "midnight" {
-			o.clock.Step(time.Hour)
-			o.want(t, k, "the month of the doubt is over", 55./60, "")
-			continue
-		}
-		o.accept(t, doubt)
-		o.clock.Step(time.Minute)
-		o.want(t, k, "accepted", 1+6./60, "")
-		o.want(t, o.keeper(), "accepted, for others too", 1+6./60, "")
-		if !o.told("LedgerAccepted") {
-			t.Error("no event of the acceptance")
-		}
+	o.delete(t, ledger.Name)
+	o.delete(t, ledger.PreviousName)
+	o.clock.Step(time.Minute)
+	k = o.keeper()
+	_, doubt := o.count(t, k)
+	if !strings.Contains(doubt, "the ledger is missing") || !o.told("LedgerLost") {
+		t.Fatalf("nothing is left: doubt %q, or no event", doubt)
+	}
+	o.clock.Step(time.Minute)
+	o.want(t, o.keeper(), "the doubt outlives a handover", 1+5./60, "the ledger is missing")
+	o.accept(t, doubt)
+	o.clock.Step(time.Minute)
+	o.want(t, k, "accepted", 1+6./60, "")
+	o.want(t, o.keeper(), "accepted, for others too", 1+6./60, "")
+	if !o.told("LedgerAccepted") {
+		t.Error("no event of the acceptance")
 	}
 }
 
 // lostAt returns what the metric says of when the ledger was lost.
 func lostAt(t *testing.T, k *ledger.Tracker) int64 {
+	t.Helper()
+	return int64(metric(t, k, "spokeshave_spend_ledger_lost_timestamp_seconds"))
+}
+
+// metric returns a metric without labels of a keeper.
+func metric(t *testing.T, k *ledger.Tracker, name string) float64 {
 	t.Helper()
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(ledger.NewCollector(k))
@@ -248,85 +238,12 @@ func lostAt(t *testing.T, k *ledger.Tracker) int64 {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() == "spokeshave_spend_ledger_lost_timestamp_seconds" {
-			return int64(f.GetMetric()[0].GetGauge().GetValue())
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetGauge().GetValue()
 		}
 	}
-	t.Fatal("no such metric")
+	t.Fatalf("no metric %s", name)
 	return 0
-}
-
-// TestLedgerOfANewerVersion: after a roll-back the ledger of the newer version is left
-// alone until the user says otherwise, and a version that only adds fields is read.
-func TestLedgerOfANewerVersion(t *testing.T) {
-	c := apiserver.Start(t).Client(t)
-	for name, start := range map[string]time.Time{"middle": middle, "midnight": midnight} {
-		o := newOffice(t, c, "newer-"+name, start)
-		o.want(t, o.keeper(), "before", 1, "")
-		store := &configmap.Store{Client: c, Live: c, Namespace: o.namespace, Name: ledger.Name, Key: ledger.Key}
-		text, _, err := store.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		rewrite := func(key string, value any) {
-			var fields map[string]any
-			if err := json.Unmarshal(text, &fields); err != nil {
-				t.Fatal(err)
-			}
-			fields[key] = value
-			if text, err = json.Marshal(fields); err != nil {
-				t.Fatal(err)
-			}
-			if err := store.Write(t.Context(), text); err != nil {
-				t.Fatal(err)
-			}
-		}
-		rewrite("added", "by a newer version")
-		o.clock.Step(time.Minute)
-		o.want(t, o.keeper(), "a field more", 1+1./60, "")
-		rewrite("version", 2)
-		k := o.keeper()
-		for range 3 {
-			o.clock.Step(2 * time.Minute)
-			o.count(t, k)
-		}
-		if now, _, err := store.Read(t.Context()); err != nil || string(now) != string(text) {
-			t.Errorf("%s: the ledger of the newer version was overwritten (%v)", name, err)
-		}
-		_, doubt := o.count(t, k)
-		if !strings.Contains(doubt, "newer version") {
-			t.Fatalf("%s: doubt %q", name, doubt)
-		}
-		o.accept(t, doubt)
-		o.clock.Step(time.Minute)
-		o.want(t, k, "accepted", 1+8./60, "")
-		o.want(t, o.keeper(), "accepted, for others too", 1+8./60, "")
-	}
-}
-
-// TestPausedFormerLeader: a leader that was paused does not overwrite what its
-// successor has counted, and continues from that.
-func TestPausedFormerLeader(t *testing.T) {
-	c := apiserver.Start(t).Client(t)
-	for name, start := range map[string]time.Time{"middle": middle, "midnight": midnight} {
-		o := newOffice(t, c, "paused-"+name, start)
-		paused := o.keeper()
-		o.want(t, paused, "before", 1, "")
-		o.clock.Step(5 * time.Minute)
-		next := o.keeper()
-		o.want(t, next, "the successor", 1+5./60, "")
-		store := &configmap.Store{Client: c, Live: c, Namespace: o.namespace, Name: ledger.Name, Key: ledger.Key}
-		theirs, _, err := store.Read(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.count(t, paused)
-		if now, _, err := store.Read(t.Context()); err != nil || string(now) != string(theirs) {
-			t.Errorf("%s: the paused leader overwrote the ledger (%v)", name, err)
-		}
-		o.clock.Step(time.Minute)
-		o.want(t, paused, "it has read what the successor wrote", 1+6./60, "")
-	}
 }
 
 // TestFirstLedger: a cluster in which nothing was launched yet, or only by others, is no

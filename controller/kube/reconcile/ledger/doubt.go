@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -113,11 +114,17 @@ func (k *Tracker) accept(ctx context.Context, l *spend.Ledger) {
 	k.looked = k.Clock.Now()
 	cm := &corev1.ConfigMap{}
 	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, cm)
+	if k.newer != nil && apierrors.IsNotFound(err) {
+		// The newer version's ledger was deleted: this one is stored in its place, and its
+		// doubt ends with the month, as others do.
+		k.stored, k.newer, k.saved = nil, nil, time.Time{}
+		return
+	}
 	since := l.Doubt.Since.Format(time.RFC3339)
 	if err != nil || cm.Annotations[karpv1.AnnotationAcceptLedger] != since {
 		return
 	}
-	k.stored, k.newer, k.saved = cm, false, time.Time{}
+	k.stored, k.newer, k.saved = cm, nil, time.Time{}
 	l.Doubt = nil
 	logr.FromContextOrDiscard(ctx).Info("the estimate of what the month has cost is accepted", "usd", total(l))
 	k.tell(corev1.EventTypeWarning, karpv1.EventLedgerAccepted, fmt.Sprintf("monthly caps hold again, from an estimate of %.2f $ for the month so far", total(l)))

@@ -50,7 +50,7 @@ func (k *Tracker) Periods(ctx context.Context) ([]spend.Period, error) {
 // out of the ledger. The ledger is stored with them first, so that a replica that was
 // overtaken writes no history, and a crash between the two repeats a write at most.
 func (k *Tracker) file(ctx context.Context, l *spend.Ledger) error {
-	if k.newer {
+	if k.newer != nil {
 		return nil
 	}
 	written, tried := map[time.Time]bool{}, map[string]bool{}

@@ -27,7 +27,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
 		return spend.Ledger{}, err
 	}
-	k.stored, k.newer = cm, false
+	k.stored, k.newer = cm, nil
 	var kept spend.Ledger
 	if err == nil && cm != nil {
 		if kept, err = spend.Decode(text); err == nil {
@@ -38,8 +38,9 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 		}
 	}
 	if errors.Is(err, spend.ErrNewer) {
-		k.newer = true
-		return k.begin(ctx, s, err.Error()), nil
+		next := k.begin(ctx, s, err.Error())
+		k.newer = next.Doubt
+		return next, nil
 	}
 	earlier, readErr := k.earlier(ctx, s.Time)
 	switch {

@@ -64,9 +64,9 @@ type Tracker struct {
 	ledger atomic.Pointer[spend.Ledger]
 	// stored is the ledger's ConfigMap as it was read or written last, nil for none.
 	stored *corev1.ConfigMap
-	// newer is set while stored was written by a newer version of the program. It is
-	// then not overwritten.
-	newer bool
+	// newer is the doubt while stored was written by a newer version of the program, nil
+	// otherwise. Nothing is overwritten then, and the doubt does not end with the month.
+	newer *spend.Doubt
 	saved time.Time
 	// copied is when the earlier ledger was written last, as of the ledger. pending is
 	// the ledger that has to become the earlier one, nil for none.
@@ -99,6 +99,9 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	now = k.restoreFromFuture(ctx, now, s)
 	k.accept(ctx, &now)
 	next := now.Advance(s)
+	if k.newer != nil {
+		next.Doubt = k.newer
+	}
 	if next.Month.After(now.Month) {
 		k.pending = &now
 	}

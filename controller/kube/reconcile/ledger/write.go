@@ -19,7 +19,7 @@ import (
 // stays complete. When another replica has written meanwhile, this one was paused: the
 // next Count reads what the other wrote.
 func (k *Tracker) save(ctx context.Context, l *spend.Ledger) error {
-	if k.newer {
+	if k.newer != nil {
 		return nil
 	}
 	text, err := k.write(ctx, l)
@@ -97,7 +97,7 @@ func (k *Tracker) reread(ctx context.Context) error {
 	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, now)
 	switch {
 	case apierrors.IsNotFound(err):
-		k.stored = nil
+		k.stored, k.newer = nil, nil
 		return nil
 	case err != nil:
 		return fmt.Errorf("read ConfigMap %s/%s: %w", k.Namespace, Name, err)
@@ -105,7 +105,7 @@ func (k *Tracker) reread(ctx context.Context) error {
 		k.stored = now
 		return nil
 	}
-	k.stored = now
+	k.stored, k.pending = now, nil
 	k.ledger.Store(nil)
 	return errOvertaken
 }

@@ -39,6 +39,7 @@ func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if text := claim.Annotations[karpv1.AnnotationBought]; text != "" {
 		var bought model.Bought
 		if json.Unmarshal([]byte(text), &bought) == nil {
+			bought.Price = bought.Price.Bounded()
 			n.Bought = &bought
 		}
 	}

@@ -144,10 +144,10 @@ func launchedAt(claim *karpv1.NodeClaim) time.Time {
 
 func reserved(claim *karpv1.NodeClaim) model.Price {
 	usd, err := strconv.ParseFloat(claim.Annotations[karpv1.AnnotationReservedUSD], 64)
-	if err != nil || usd < 0 {
+	if err != nil {
 		return 0
 	}
-	return model.PriceOf(usd)
+	return model.PriceOf(usd).Bounded()
 }
 
 // isProtected says whether the annotation karpenter.sh/do-not-disrupt still holds.
@@ -162,6 +162,9 @@ func options(claim *karpv1.NodeClaim) []model.Option {
 	var out []model.Option
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &out); err != nil {
 		return nil
+	}
+	for i := range out {
+		out[i].Price = out[i].Price.Bounded()
 	}
 	return out
 }

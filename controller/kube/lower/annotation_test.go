@@ -39,6 +39,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add(option, "1e300", `{"price":9223372036854775807}`, `[]`, `{}`, false)
 	f.Add(`[{"instanceType":"x","price":9223372036854775807}]`, "NaN", `{"price":9223372036854775807}`, `{"started":"9999-12-31T23:59:59Z"}`, ``, true)
 	f.Add(`[{"instanceType":"x","zone":"b","price":0}]`, "0x1p-2", ``, ``, ``, false)
+	f.Add(`0`, "0.014", `{"price":1}`, ``, `{"request":{}}`, false)
 	f.Fuzz(func(t *testing.T, launch, reserved, bought, disruption, attempt string, launched bool) {
 		var claims []*karpv1.NodeClaim
 		for _, name := range []string{"c", "d", "e"} {

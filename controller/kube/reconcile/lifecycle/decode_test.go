@@ -60,6 +60,7 @@ func FuzzLaunchSpec(f *testing.F) {
 	f.Add(`[{}]`, "/1")
 	f.Add(`[null]`, "a/0")
 	f.Add(`{}`, "")
+	f.Add(`[]`, "")
 	f.Fuzz(func(t *testing.T, text, group string) {
 		claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "the-claim", Annotations: map[string]string{karpv1.AnnotationLaunch: text, karpv1.AnnotationLaunchGroup: group}}}
 		spec, err := launchSpec(claim)

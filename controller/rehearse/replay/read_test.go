@@ -20,6 +20,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(one + "\n" + one + "\n{"))
 	f.Add([]byte(`{"version":1,"id":"a","decision":null}`))
 	f.Add([]byte(`{"kind":"Pod"}`))
+	f.Add([]byte(`{"version":2,"id":"a","decision":{}}`))
 	f.Add([]byte(``))
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)

@@ -39,6 +39,8 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add(option, "1e300", `{"price":9223372036854775807}`, `[]`, `{}`, false)
 	f.Add(`[{"instanceType":"x","price":9223372036854775807}]`, "NaN", `{"price":9223372036854775807}`, `{"started":"9999-12-31T23:59:59Z"}`, ``, true)
 	f.Add(`[{"instanceType":"x","zone":"b","price":0}]`, "0x1p-2", ``, ``, ``, false)
+	f.Add(option, "1", `{}`, `{"started":"2026-03-04T12:00:00+24:00"}`, ``, true)
+	f.Add(option, "1", `{}`, `{"started":"9999-12-31T23:59:59-01:00"}`, ``, true)
 	f.Add(`0`, "0.014", `{"price":1}`, ``, `{"request":{}}`, false)
 	f.Fuzz(func(t *testing.T, launch, reserved, bought, disruption, attempt string, launched bool) {
 		var claims []*karpv1.NodeClaim
@@ -100,11 +102,14 @@ func FuzzPodAnnotations(f *testing.F) {
 	f.Add(`["shop/web-1","shop/web-2"]`, `{"ReplicaSet/shop/web":3}`, "true", "1h")
 	f.Add(`[1]`, `{"a":9223372036854775807,"b":9223372036854775807,"c":-1}`, "-1h", "9999999h")
 	f.Add(`null`, `{"a":1.5}`, "false", "")
-	f.Fuzz(func(t *testing.T, planned, announced, protected, undone string) {
+	f.Add(``, ``, "", "9999-12-31T23:59:59-01:00")
+	f.Add(``, ``, "", "0000-01-01T00:00:00+01:00")
+	f.Fuzz(func(t *testing.T, planned, announced, protected, times string) {
 		c := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Annotations: map[string]string{
 			karpv1.AnnotationPlannedPods: planned, karpv1.AnnotationAnnouncedPods: announced,
-			karpv1.AnnotationDoNotDisrupt: protected, karpv1.AnnotationUndone: undone,
+			karpv1.AnnotationDoNotDisrupt: protected, karpv1.AnnotationUndone: times, karpv1.AnnotationAttemptedAt: times,
 		}}}
+		c.Status.ProviderID = "aws:///a/i-1"
 		sum, most := 0, 0
 		for owner, n := range AnnouncedPods(c) {
 			if n <= 0 || n > announcedMost {

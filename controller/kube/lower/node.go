@@ -135,11 +135,11 @@ func launchedAt(claim *karpv1.NodeClaim) time.Time {
 	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
 		recorded = c.LastTransitionTime.UTC()
 	}
-	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
-	if err != nil || at.After(recorded) {
+	at, ok := timeOf(claim.Annotations[karpv1.AnnotationAttemptedAt])
+	if !ok || at.After(recorded) {
 		return recorded
 	}
-	return at.UTC()
+	return at
 }
 
 func reserved(claim *karpv1.NodeClaim) model.Price {

@@ -21,7 +21,7 @@ func FuzzUnpack(f *testing.F) {
 	}
 	f.Add(text.Bytes(), uint8(0))
 	f.Add(text.Bytes(), uint8(9))
-	for _, text := range []string{`{}`, `{"pods":[{"node":-1,"spec":3}]}`, `{"nodes":[{"pool":-2}]}`, `{"pools":[{"catalog":9}]}`, `{"moves":[{"pod":1}]}`, `{"spent":[]}`, `null`, `[`, ``} {
+	for _, text := range []string{`{}`, `{"pods":[{"node":-1,"spec":3}]}`, `{"nodes":[{"pool":-2}]}`, `{"pools":[{"catalog":9}]}`, `{"moves":[{"pod":1}]}`, `{"spent":[]}`, `{"time":"2026-03-11T09:00:00+24:00"}`, `null`, `[`, ``} {
 		f.Add([]byte(text), uint8(0))
 	}
 	f.Fuzz(func(t *testing.T, text []byte, cut uint8) {

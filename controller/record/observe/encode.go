@@ -62,6 +62,9 @@ func (o *Observer) Decode(text []byte) error {
 	if n := &k.Now; !counts(n.Launch, n.Remove, n.Waiting) || n.Rate < 0 || n.Saves < 0 {
 		return fmt.Errorf("read what was observed: now: %+v", *n)
 	}
+	if _, err := json.Marshal(k); err != nil { // some times can be read and not written
+		return fmt.Errorf("read what was observed: %w", err)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.hours, o.now = k.Hours, k.Now

@@ -19,6 +19,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"version":1,"hours":[{"start":"2026-03-11T09:00:00Z","seconds":9223372036854775807,"really":{"cost":{"micro":9223372036854775807},"launched":-1,"launchedPrice":-5}},{"start":"2026-03-11T10:00:00Z","seconds":9223372036854775807}],"now":{"time":"2026-03-11T09:00:00Z","rate":-9,"saves":9223372036854775807}}`))
+	f.Add([]byte(`{"version":1,"now":{"time":"2026-03-11T09:00:00+24:00"}}`))
 	f.Add([]byte(`{"version":2}`))
 	f.Add([]byte(`null`))
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -17,7 +18,7 @@ import (
 func FuzzBottlerocket(f *testing.F) {
 	for _, own := range []string{
 		"", "[settings.kubernetes]\nmax-pods = 42\n[settings.kubernetes.node-labels]\na = \"own\"\nb = \"own\"", "[settings.kubernetes.node-taints]\nx = [\"y:NoSchedule\"]",
-		"settings = 1", "[settings]\nkubernetes = []", "[settings.kubernetes]\nnode-labels = \"x\"", "a = 1979-05-27\nb = [1, [2.5, nan, inf]]\nc.d = '''x'''", "[[settings.x]]\n[[settings.x]]\ny = 1", "a = 1\na = 2", "[settings.bootstrap-commands]\nx = 1",
+		"settings = 1", "seTtings = 1", "[settings]\nkubernetes = []", "[settings.kubernetes]\nnode-labels = \"x\"", "a = 1979-05-27\nb = [1, [2.5, nan, inf]]\nc.d = '''x'''", "[[settings.x]]\n[[settings.x]]\ny = 1", "a = 1\na = 2", "[settings.bootstrap-commands]\nx = 1",
 		"settings.kubernetes.cluster-name = \"mine\"\n\"settings\".motd = \"\\u0000\"",
 	} {
 		f.Add(own)
@@ -34,38 +35,40 @@ func FuzzBottlerocket(f *testing.F) {
 			}
 			return
 		}
-		var all struct {
-			Settings struct {
-				Kubernetes struct {
-					Name   string              `toml:"cluster-name"`
-					Server string              `toml:"api-server"`
-					CA     string              `toml:"cluster-certificate"`
-					Labels map[string]any      `toml:"node-labels"`
-					Taints map[string][]string `toml:"node-taints"`
-				} `toml:"kubernetes"`
-				Commands map[string]any `toml:"bootstrap-commands"`
-			} `toml:"settings"`
-		}
-		if err := toml.Unmarshal([]byte(got), &all); err != nil {
-			t.Fatalf("what was written is no TOML: %v\n%s", err, got)
-		}
-		k := &all.Settings.Kubernetes
-		if k.Name != in.Cluster.Name || k.Server != in.Cluster.Endpoint || k.CA != in.Cluster.CA || all.Settings.Commands[instanceStoreCommand] == nil {
-			t.Errorf("%s", got)
-		}
-		if len(k.Taints) != 1 || len(k.Taints["t"]) != 1 || k.Taints["t"][0] != "v:NoSchedule" {
-			t.Errorf("taints %v", k.Taints)
-		}
-		for name, value := range in.Labels {
-			if k.Labels[name] != value {
-				t.Errorf("label %s is %v, want %q", name, k.Labels[name], value)
-			}
-		}
+		checkOurs(t, got, &in)
 		if again, err := UserData(awstest.Class(awsv1.AMIFamilyBottlerocket, got), in); err != nil || again != got {
 			t.Errorf("merged again: %v\n%s\nwas\n%s", err, again, got)
 		}
 		checkKept(t, own, got)
 	})
+}
+
+// checkOurs fails unless the user data says what the controller must know of the node.
+func checkOurs(t *testing.T, got string, in *Node) {
+	t.Helper()
+	var all map[string]any
+	if err := toml.Unmarshal([]byte(got), &all); err != nil {
+		t.Fatalf("what was written is no TOML: %v\n%s", err, got)
+	}
+	settings, _ := all["settings"].(map[string]any)
+	kubernetes, _ := settings["kubernetes"].(map[string]any)
+	for name, want := range map[string]any{
+		"cluster-name": in.Cluster.Name, "api-server": in.Cluster.Endpoint, "cluster-certificate": in.Cluster.CA,
+		"node-taints": map[string]any{"t": []any{"v:NoSchedule"}},
+	} {
+		if diff := cmp.Diff(want, kubernetes[name]); diff != "" {
+			t.Errorf("%s: -want +got\n%s", name, diff)
+		}
+	}
+	labels, _ := kubernetes["node-labels"].(map[string]any)
+	for name, value := range in.Labels {
+		if labels[name] != value {
+			t.Errorf("label %s is %v, want %q", name, labels[name], value)
+		}
+	}
+	if commands, _ := settings["bootstrap-commands"].(map[string]any); commands[instanceStoreCommand] == nil {
+		t.Errorf("no disks are joined:\n%s", got)
+	}
 }
 
 // checkKept fails if a setting of the class that is none of Kubernetes is not in the user data.

@@ -3,6 +3,7 @@ package v1
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -42,10 +43,11 @@ func (l *ResourceList) UnmarshalJSON(b []byte) error {
 // UnmarshalJSON implements json.Unmarshaler.
 func (l *Limits) UnmarshalJSON(b []byte) error { return (*ResourceList)(l).UnmarshalJSON(b) }
 
-// bounded returns a quantity as JSON, text or number, that takes no time to be read.
+// bounded returns a quantity as JSON, text or number, that takes no time to be read. The library
+// reads a text without the spaces around it.
 func bounded(raw []byte) []byte {
 	if n := len(raw); n > 1 && raw[0] == '"' {
-		return []byte(`"` + quantity.Bounded(string(raw[1:n-1])) + `"`)
+		return []byte(`"` + quantity.Bounded(strings.TrimSpace(string(raw[1:n-1]))) + `"`)
 	}
 	return []byte(quantity.Bounded(string(raw)))
 }

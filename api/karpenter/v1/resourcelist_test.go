@@ -16,6 +16,7 @@ func TestAmounts(t *testing.T) {
 		`"1e-99999999"`:            {"1n", "the smallest amount, without computing a hundred million digits"},
 		`"1e99999999"`:             {"1e999", "more than there is of anything"},
 		`"16E3311111336"`:          {"16e999", "beyond int32"},
+		`"16E3311111336 "`:         {"16e999", "a space behind it"},
 		`"1e1.5"`:                  {"-1", "the schema lets it pass, the library does not read it"},
 		`"99999999999999999999Ei"`: {"9223372036854775807", "the largest with a binary suffix"},
 	} {

@@ -9,6 +9,10 @@ import (
 // integer so that sums are exact and do not depend on their order.
 type Price int64
 
+// MaxPrice is the highest price that is taken from what others write: a million dollars an
+// hour. Sums over a cluster then do not overflow.
+const MaxPrice Price = 1e12
+
 // PriceOf rounds dollars per hour to the nearest micro-dollar. It saturates at the
 // ends of the range. NaN gives 0.
 func PriceOf(usdPerHour float64) Price {
@@ -23,6 +27,9 @@ func PriceOf(usdPerHour float64) Price {
 	}
 	return Price(micro)
 }
+
+// Bounded returns the price, or the nearest one from 0 to MaxPrice.
+func (p Price) Bounded() Price { return min(max(p, 0), MaxPrice) }
 
 // USD returns the price in dollars per hour.
 func (p Price) USD() float64 { return float64(p) / 1e6 }

@@ -134,7 +134,7 @@ func (a *Actuator) changePlannedPods(ctx context.Context, name string, pods []st
 			claim.Annotations = map[string]string{}
 		}
 		claim.Annotations[karpv1.AnnotationPlannedPods] = text
-		if err := setAnnounced(claim.Annotations, addCounts(claim.Annotations[karpv1.AnnotationAnnouncedPods], announced)); err != nil {
+		if err := setAnnounced(claim.Annotations, addCounts(lower.AnnouncedPods(claim), announced)); err != nil {
 			return err
 		}
 		return a.Client.Patch(ctx, claim, client.MergeFromWithOptions(cached, client.MergeFromWithOptimisticLock{}))
@@ -148,15 +148,10 @@ func (a *Actuator) changePlannedPods(ctx context.Context, name string, pods []st
 	return text, nil
 }
 
-// addCounts returns the counts of an annotation's text with others added; those that come
-// to nothing are left out. A text that cannot be read has none.
-func addCounts(text string, more map[string]int) map[string]int {
-	out := map[string]int{}
-	if text != "" {
-		if err := json.Unmarshal([]byte(text), &out); err != nil {
-			out = map[string]int{}
-		}
-	}
+// addCounts returns the counts with others added; those that come to nothing are left out.
+func addCounts(have, more map[string]int) map[string]int {
+	out := make(map[string]int, len(have)+len(more))
+	maps.Copy(out, have)
 	for owner, n := range more {
 		out[owner] += n
 	}

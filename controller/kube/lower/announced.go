@@ -178,13 +178,16 @@ func (a *announced) late(node int32) bool {
 }
 
 // AnnouncedPods returns how many pods that owners have announced a claim was made for, by
-// the key of the owner ([OwnerKey]).
+// the key of the owner ([OwnerKey]): of each owner no more than a snapshot has at most.
 func AnnouncedPods(claim *karpv1.NodeClaim) map[string]int {
 	var out map[string]int
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAnnouncedPods]), &out); err != nil {
 		return nil
 	}
 	maps.DeleteFunc(out, func(_ string, n int) bool { return n <= 0 })
+	for owner, n := range out {
+		out[owner] = min(n, announcedMost)
+	}
 	return out
 }
 

@@ -33,12 +33,13 @@ func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if g := claim.Spec.TerminationGracePeriod; g != nil {
 		n.TerminationGrace = g.Duration
 	}
-	if at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationUndone]); err == nil {
-		n.UndoneAt = at.UTC()
+	if at, ok := timeOf(claim.Annotations[karpv1.AnnotationUndone]); ok {
+		n.UndoneAt = at
 	}
 	if text := claim.Annotations[karpv1.AnnotationBought]; text != "" {
 		var bought model.Bought
 		if json.Unmarshal([]byte(text), &bought) == nil {
+			bought.Price = bought.Price.Bounded()
 			n.Bought = &bought
 		}
 	}
@@ -53,6 +54,7 @@ func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 			// nodes is undone.
 			command = model.Command{}
 		}
+		command.Started, _ = writable(command.Started)
 		n.Command = &command
 	}
 }

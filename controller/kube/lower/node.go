@@ -135,19 +135,19 @@ func launchedAt(claim *karpv1.NodeClaim) time.Time {
 	if c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionLaunched); c != nil && c.Status == metav1.ConditionTrue {
 		recorded = c.LastTransitionTime.UTC()
 	}
-	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationAttemptedAt])
-	if err != nil || at.After(recorded) {
+	at, ok := timeOf(claim.Annotations[karpv1.AnnotationAttemptedAt])
+	if !ok || at.After(recorded) {
 		return recorded
 	}
-	return at.UTC()
+	return at
 }
 
 func reserved(claim *karpv1.NodeClaim) model.Price {
 	usd, err := strconv.ParseFloat(claim.Annotations[karpv1.AnnotationReservedUSD], 64)
-	if err != nil || usd < 0 {
+	if err != nil {
 		return 0
 	}
-	return model.PriceOf(usd)
+	return model.PriceOf(usd).Bounded()
 }
 
 // isProtected says whether the annotation karpenter.sh/do-not-disrupt still holds.
@@ -162,6 +162,9 @@ func options(claim *karpv1.NodeClaim) []model.Option {
 	var out []model.Option
 	if err := json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &out); err != nil {
 		return nil
+	}
+	for i := range out {
+		out[i].Price = out[i].Price.Bounded()
 	}
 	return out
 }

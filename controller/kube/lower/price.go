@@ -33,7 +33,10 @@ func (b *builder) setPrices(n *model.Node, claim *karpv1.NodeClaim, opts []model
 	if n.InstanceType == "" && !launched {
 		return // the options differ, or it is not launched
 	}
-	if n.Price = b.known(n, claim, opts); n.Price > 0 || n.Reserved > 0 {
+	if n.Price = b.known(n, claim, opts); n.Reserved > 0 {
+		n.Reserved = max(n.Reserved, n.Cost()) // its labels say what it is, whatever the annotations say
+	}
+	if n.Price > 0 || n.Reserved > 0 {
 		return
 	}
 	n.Price, n.PriceAssumed = b.assume(n.InstanceType, quantity.Resources(claim.Status.Capacity)), true

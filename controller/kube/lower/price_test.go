@@ -24,6 +24,7 @@ func TestPrice(t *testing.T) {
 		reason          string
 		catalogs        map[string]model.Catalog
 		attempt         string
+		options         string // "" for two that can be read
 		deleted         *metav1.Time
 		conditions      []metav1.Condition
 		price, reserved model.Price
@@ -47,6 +48,10 @@ func TestPrice(t *testing.T) {
 		"falling": {
 			reason:   "what was reserved stays",
 			catalogs: map[string]model.Catalog{"default": sells(10)}, price: 10, reserved: 140_000,
+		},
+		"spoilt options": {
+			reason:   "somebody has changed the annotation with the options: what the type costs counts, if more was not reserved",
+			catalogs: map[string]model.Catalog{"default": sells(900_000)}, options: "[", price: 900_000, reserved: 900_000,
 		},
 		"denied": {
 			reason:   "it has an instance, whatever somebody wrote into the condition",
@@ -76,6 +81,9 @@ func TestPrice(t *testing.T) {
 				karpv1.AnnotationReservedUSD: "0.140000", karpv1.AnnotationAttempt: tc.attempt, karpv1.AnnotationNodePoolLabels: `{"team":"web"}`,
 				karpv1.AnnotationLaunch: `[{"instanceType":"m.1","zone":"a","capacityType":"on-demand","price":70000},{"instanceType":"m.1","zone":"b","capacityType":"on-demand","price":140000}]`,
 			}}}
+			if tc.options != "" {
+				claim.Annotations[karpv1.AnnotationLaunch] = tc.options
+			}
 			claim.Spec.NodeClassRef.Name = "default"
 			claim.Status.Conditions = tc.conditions
 			if len(tc.conditions) > 0 {

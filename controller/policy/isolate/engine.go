@@ -1,6 +1,7 @@
 package isolate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,9 @@ type Config struct {
 	Option string
 	// Events are called when something happens; each may be nil.
 	Events Events
+
+	// stage and cpu take the place of stageLimit and trialCPU in tests; 0 does not.
+	stage, cpu time.Duration
 }
 
 // Events report what happens to the processes.
@@ -82,6 +86,7 @@ func New(cfg Config) *Engine {
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
+	cfg.stage, cfg.cpu = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU)
 	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1))}
 	if !cfg.JudgeOnly {
 		e.host = newHost(&e.cfg, e.trials)
@@ -121,14 +126,14 @@ func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait to compile: %w", ctx.Err())
 	}
-	proc, err := start(ctx, e.cfg.setup(trialCPU))
+	proc, err := start(ctx, e.cfg.setup(e.cfg.cpu))
 	if err != nil {
 		return nil, err
 	}
 	defer proc.end(causeCaller)
-	verdict, err := proc.load(ctx, 0, sourceOf(src, true), stageLimit)
+	verdict, err := proc.load(ctx, 0, sourceOf(src, true), e.cfg.stage)
 	if err != nil {
-		return nil, e.refused(src, err, stageLimit)
+		return nil, e.refused(src, err, e.cfg.stage)
 	}
 	return verdict, nil
 }
@@ -162,11 +167,11 @@ func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) err
 	switch d.kind { //nolint:exhaustive // the others have one text
 	case policy.FaultDeadline:
 		what = fmt.Sprintf("took longer than %s", limit)
-		if limit == stageLimit && d.cpu >= limit/2 { // not for want of a processor
+		if limit == e.cfg.stage && d.cpu >= limit/2 { // not for want of a processor
 			kind = policy.FaultTrap
 		}
 	case policy.FaultMemory:
-		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s: %s)", e.cfg.Memory>>20, trialCPU, d.detail)
+		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s: %s)", e.cfg.Memory>>20, e.cfg.cpu, d.detail)
 	default:
 		what = "ended its process: " + d.detail
 	}

@@ -148,7 +148,7 @@ func (r *Record) Unpack() (*model.Snapshot, error) {
 	}
 	digest, err := s.Digest()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("snapshot of decision %s: %w", r.ID, err)
 	}
 	if digest != r.Snapshot {
 		return nil, fmt.Errorf("snapshot of decision %s: its digest is %.12s, and %.12s was recorded: the file was changed, or written by another version", r.ID, digest, r.Snapshot)

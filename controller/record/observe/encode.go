@@ -4,7 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"time"
+
+	"spokeshave.dev/controller/core/model"
 )
 
 // mostNames is how many names of counted nodes and pods are stored. When there are
@@ -45,11 +49,21 @@ func (o *Observer) Decode(text []byte) error {
 	if k.Version != Version {
 		return fmt.Errorf("read what was observed: version %d, this program reads %d", k.Version, Version)
 	}
+	k.Hours = k.Hours[max(0, len(k.Hours)-keep):]
 	for i := range k.Hours {
 		h := &k.Hours[i]
-		if i > 0 && !k.Hours[i-1].Start.Before(h.Start) || h.Seconds < 0 || !h.Really.Cost.Valid() || !h.Would.Cost.Valid() {
+		if i > 0 && !k.Hours[i-1].Start.Before(h.Start) {
 			return fmt.Errorf("read what was observed: hour %s does not go with the others", h.Start)
 		}
+		if h.Seconds < 0 || h.Seconds > mostSeconds || !h.Really.valid() || !h.Would.valid() {
+			return fmt.Errorf("read what was observed: hour %s: %+v", h.Start, *h)
+		}
+	}
+	if n := &k.Now; !counts(n.Launch, n.Remove, n.Waiting) || n.Rate < 0 || n.Saves < 0 {
+		return fmt.Errorf("read what was observed: now: %+v", *n)
+	}
+	if _, err := json.Marshal(k); err != nil { // some times can be read and not written
+		return fmt.Errorf("read what was observed: %w", err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -59,6 +73,27 @@ func (o *Observer) Decode(text []byte) error {
 		o.nodes = nil
 	}
 	return nil
+}
+
+// mostSeconds is how many seconds count for an hour at most: its own, and the last gap of the
+// hour before.
+const mostSeconds = int64((time.Hour + gap) / time.Second)
+
+// mostCount and mostPrice are the largest numbers and prices that are read of a side; those of
+// all hours together then do not overflow.
+const (
+	mostCount = 1 << 40
+	mostPrice = model.Price(math.MaxInt64 / (2 * keep))
+)
+
+// valid reports whether Add can produce the side.
+func (s *Side) valid() bool {
+	return s.Cost.Valid() && counts(s.Launched, s.Removed) && s.Price >= 0 && s.Price <= mostPrice
+}
+
+// counts reports whether the numbers are counts of something.
+func counts(all ...int) bool {
+	return !slices.ContainsFunc(all, func(n int) bool { return n < 0 || n > mostCount })
 }
 
 func names(in map[string]bool) []string {

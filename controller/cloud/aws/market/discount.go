@@ -60,8 +60,8 @@ func (d *Discount) check() error {
 		return errors.New("set either share or hourlyUSD")
 	case d.Share != nil && !(*d.Share >= 0 && *d.Share <= 1):
 		return fmt.Errorf("share %v: want 0 to 1, the part that is taken off", *d.Share)
-	case d.HourlyUSD != nil && (!(*d.HourlyUSD >= 0) || math.IsInf(*d.HourlyUSD, 0)):
-		return fmt.Errorf("hourlyUSD %v: want dollars per hour, 0 or more", *d.HourlyUSD)
+	case d.HourlyUSD != nil && !(*d.HourlyUSD >= 0 && *d.HourlyUSD <= model.MaxPrice.USD()):
+		return fmt.Errorf("hourlyUSD %v: want dollars per hour, 0 or more and at most %.0f", *d.HourlyUSD, model.MaxPrice.USD())
 	case d.HourlyUSD != nil && d.InstanceType == "":
 		return errors.New("hourlyUSD needs an instanceType: types of a family differ in price")
 	default:

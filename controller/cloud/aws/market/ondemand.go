@@ -92,8 +92,8 @@ func parseEntry(raw string) (e entry, err error) {
 	return e, nil
 }
 
-// parseProduct reads one product of the price list: its instance type and
-// hourly price, 0 when it is not sold by the hour in the currency.
+// parseProduct reads one product of the price list: its instance type and hourly price, the
+// highest if there are several, and 0 when it is not sold by the hour in the currency.
 func parseProduct(raw, currency string) (string, model.Price, error) {
 	doc, err := parseEntry(raw)
 	if err != nil {
@@ -103,17 +103,18 @@ func parseProduct(raw, currency string) (string, model.Price, error) {
 	if name == "" {
 		return "", 0, errors.New("parse price list entry: it names no instance type")
 	}
+	most := model.Price(0)
 	for _, term := range doc.Terms.OnDemand {
 		for _, dimension := range term.PriceDimensions {
 			if dimension.Unit != "Hrs" {
 				continue
 			}
 			amount, err := strconv.ParseFloat(dimension.PricePerUnit[currency], 64)
-			if err != nil {
-				continue // priced in another currency
+			if err != nil || amount > model.MaxPrice.USD() {
+				continue // priced in another currency, or no price
 			}
-			return name, model.PriceOf(amount), nil
+			most = max(most, model.PriceOf(amount))
 		}
 	}
-	return name, 0, nil
+	return name, most, nil
 }

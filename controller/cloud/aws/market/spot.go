@@ -38,7 +38,7 @@ type pool struct{ instanceType, zone string }
 
 func addSpotPrice(out map[string]map[string]model.Price, newest map[pool]int64, s *types.SpotPrice) {
 	usd, err := strconv.ParseFloat(sdk.ToString(s.SpotPrice), 64)
-	if err != nil || usd <= 0 {
+	if err != nil || !(usd > 0 && usd <= model.MaxPrice.USD()) {
 		return
 	}
 	name, zone := string(s.InstanceType), sdk.ToString(s.AvailabilityZone)

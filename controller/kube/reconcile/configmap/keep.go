@@ -29,7 +29,8 @@ const maxPacked = 900 << 10
 // ErrTooLarge says that a record is too large for a ConfigMap.
 var ErrTooLarge = errors.New("too large for a ConfigMap")
 
-// ErrCorrupt says that a record exists but cannot be decompressed.
+// ErrCorrupt says that a record exists but cannot be decompressed, or is larger than any
+// that is written.
 var ErrCorrupt = errors.New("spoilt")
 
 // Store is one record: the only entry of a ConfigMap, in gzip.
@@ -54,15 +55,8 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("read ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
 	}
-	zip, err := gzip.NewReader(bytes.NewReader(cm.BinaryData[s.Key]))
-	if err != nil {
-		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
-	}
-	text, err := io.ReadAll(io.LimitReader(zip, maxUnpacked))
-	if err != nil {
-		return nil, cm, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
-	}
-	return text, cm, nil
+	text, err := s.unpack(cm.BinaryData[s.Key])
+	return text, cm, err
 }
 
 // Write replaces the record. The error is ErrTooLarge when the record does not fit.
@@ -120,7 +114,25 @@ func (s *Store) Replace(ctx context.Context, last *corev1.ConfigMap, text []byte
 }
 
 // pack compresses a record.
+func (s *Store) unpack(packed []byte) ([]byte, error) {
+	zip, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
+	}
+	text, err := io.ReadAll(io.LimitReader(zip, maxUnpacked+1))
+	if err != nil {
+		return nil, fmt.Errorf("decompress %s: %w: %w", s.Key, ErrCorrupt, err)
+	}
+	if len(text) > maxUnpacked {
+		return nil, fmt.Errorf("decompress %s: %w: more than %d bytes", s.Key, ErrCorrupt, maxUnpacked)
+	}
+	return text, nil
+}
+
 func (s *Store) pack(text []byte) ([]byte, error) {
+	if len(text) > maxUnpacked {
+		return nil, fmt.Errorf("write ConfigMap %s/%s: %d bytes: %w", s.Namespace, s.Name, len(text), ErrTooLarge)
+	}
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
 	if _, err := zip.Write(text); err != nil {

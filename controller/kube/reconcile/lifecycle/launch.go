@@ -76,13 +76,11 @@ func launchAgain(err error) time.Duration {
 // writes first. repeated says that it was written before, and so may have been carried
 // out already.
 func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (attempt provider.Attempt, repeated bool, err error) {
-	if text := claim.Annotations[karpv1.AnnotationAttempt]; text != "" {
-		if err := json.Unmarshal([]byte(text), &attempt); err != nil {
-			return attempt, false, &provider.Error{Kind: provider.Invalid, Err: fmt.Errorf("read annotation %s: %w", karpv1.AnnotationAttempt, err)}
-		}
-		if len(attempt.Request) > 0 {
-			return attempt, true, nil
-		}
+	if attempt, err = recorded(claim); err != nil {
+		return attempt, false, &provider.Error{Kind: provider.Invalid, Err: err}
+	}
+	if len(attempt.Request) > 0 {
+		return attempt, true, nil
 	}
 	spec, err := launchSpec(claim)
 	if err != nil {
@@ -93,6 +91,25 @@ func (r *Reconciler) attempt(ctx context.Context, claim *karpv1.NodeClaim) (atte
 		return attempt, false, err
 	}
 	return attempt, false, r.writeAttempt(ctx, claim, attempt)
+}
+
+// mostAttempts is the highest number of an attempt that is read. It is far from the end of int,
+// because the next attempt gets the next number.
+const mostAttempts = 1 << 30
+
+// recorded returns the attempt that is written on the claim, the zero value when none is.
+func recorded(claim *karpv1.NodeClaim) (attempt provider.Attempt, err error) {
+	text := claim.Annotations[karpv1.AnnotationAttempt]
+	if text == "" {
+		return attempt, nil
+	}
+	if err := json.Unmarshal([]byte(text), &attempt); err != nil {
+		return provider.Attempt{}, fmt.Errorf("read annotation %s: %w", karpv1.AnnotationAttempt, err)
+	}
+	if n := attempt.Ordinal; n < 0 || n > mostAttempts {
+		return provider.Attempt{}, fmt.Errorf("read annotation %s: ordinal %d: want 0 to %d", karpv1.AnnotationAttempt, n, mostAttempts)
+	}
+	return attempt, nil
 }
 
 func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, attempt provider.Attempt) error {
@@ -300,11 +317,10 @@ func namesOfferings(cause error) bool {
 
 // reopen ends the attempt and writes the next one, with the next number.
 func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error {
-	var attempt provider.Attempt
 	// No instance is known from an attempt that cannot be read. Numbering continues
 	// from zero, and garbage collection terminates an instance that it may have
 	// started.
-	_ = json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationAttempt]), &attempt)
+	attempt, _ := recorded(claim)
 	return r.writeAttempt(ctx, claim, provider.Attempt{Ordinal: attempt.Ordinal + 1, Claims: []string{claim.Name}})
 }
 

@@ -91,10 +91,14 @@ func copyName(key load.Key, hash string, number int) string {
 	return "spokeshave-policy-" + hex.EncodeToString(sum[:8])
 }
 
-// copyNumber returns a copy's number, 0 for one without a readable number.
+// mostCopies is the highest number of a copy. It is far from the end of int, because the next
+// copy gets the next number.
+const mostCopies = 1 << 30
+
+// copyNumber returns a copy's number, 0 for one without a number that a copy can have.
 func copyNumber(cm *corev1.ConfigMap) int {
 	n, err := strconv.Atoi(cm.Annotations[annotationCopy])
-	if err != nil {
+	if err != nil || n < 1 || n > mostCopies {
 		return 0
 	}
 	return n

@@ -49,14 +49,15 @@ func (c Contents) ConfigMap(namespace, name string) *corev1.ConfigMap {
 // Good returns a Rego policy of the kind that loads. It refuses whatever it is asked.
 func (k Kind) Good() Contents { return k.Rego(k.code()) }
 
-// Rego returns a policy of the kind with these rules, which are line 3 of p.rego.
-func (k Kind) Rego(rules string) Contents {
-	return Contents{Data: map[string]string{"policy.yaml": k.Manifest(), "p.rego": "package spokeshave." + string(k.Hook) + "\n\n" + rules + "\n"}}
+// Rego returns a policy of the kind with these rules, which are line 3 of p.rego, and
+// further lines of policy.yaml.
+func (k Kind) Rego(rules string, lines ...string) Contents {
+	return Contents{Data: map[string]string{"policy.yaml": k.Manifest(lines...), "p.rego": "package spokeshave." + string(k.Hook) + "\n\n" + rules + "\n"}}
 }
 
-// Wasm returns a policy of the kind with a module.
-func (k Kind) Wasm(module []byte) Contents {
-	return Contents{Data: map[string]string{"policy.yaml": k.Manifest()}, Binary: map[string][]byte{"module.wasm": module}}
+// Wasm returns a policy of the kind with a module, and further lines of policy.yaml.
+func (k Kind) Wasm(module []byte, lines ...string) Contents {
+	return Contents{Data: map[string]string{"policy.yaml": k.Manifest(lines...)}, Binary: map[string][]byte{"module.wasm": module}}
 }
 
 // Manifest returns a policy.yaml of the kind. Further lines begin with line 3.

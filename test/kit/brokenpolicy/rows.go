@@ -20,16 +20,16 @@ func (k Kind) Rows() map[string][]Revision {
 	wrong := Kind{k.Hook, "Panic"}
 	return map[string][]Revision{
 		"`policy.yaml` is missing": {{Contents: bare, Name: "no file", Says: "policy.yaml is missing; it names the hooks"}},
-		"`policy.yaml` is no YAML": {
+		"`policy.yaml` is no YAML, or has a field twice": {
 			k.settings("a brace", k.withHooks("hooks: {"), "policy.yaml:2:1: "),
 			k.settings("a tab", k.withHooks("hooks:\n\t- "+hook), "policy.yaml:3:1: "),
 			k.settings("a list", "- hooks\n", "policy.yaml:1:1: want a mapping of apiVersion, "),
+			k.settings("twice", k.Manifest("hooks: ["+hook+"]"), "policy.yaml:3:1: hooks is there twice, first in line 2"),
 		},
-		"`hooks` is missing, empty or there twice": {
+		"`hooks` is missing or empty": {
 			k.settings("missing", strings.Replace(k.Manifest(), "hooks:", "#", 1), "policy.yaml:1:1: hooks: name at least one of "+known),
 			k.settings("empty", k.withHooks("hooks: []"), "policy.yaml:2:8: hooks: name at least one of "+known),
 			k.settings("another case", k.withHooks("Hooks: ["+hook+"]"), `policy.yaml:2:1: unknown field "Hooks": did you mean hooks?`),
-			k.settings("twice", k.Manifest("hooks: ["+hook+"]"), "policy.yaml:3:1: hooks is there twice, first in line 2"),
 		},
 		"a hook is unknown": {
 			k.settings("of several", k.withHooks("hooks: ["+hook+", dance]"), `hooks: "dance" is not one of `+known),

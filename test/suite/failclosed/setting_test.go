@@ -143,9 +143,9 @@ func (d *decider) decide(t *testing.T, s *model.Snapshot) decide.Decision {
 	return out
 }
 
-// cluster has a NodePool and nothing else. A node costs 0.20 $ per hour and has room for
+// bare is a cluster with a NodePool and nothing else. A node costs 0.20 $ per hour and has room for
 // one pod.
-func cluster(now time.Time) *model.Snapshot {
+func bare(now time.Time) *model.Snapshot {
 	return &model.Snapshot{
 		Time: now, Seed: 7, Spent: []model.Spent{},
 		Catalogs: []model.Catalog{instancetype.Catalog(instancetype.New("m.large", 4000, 16, 50, instancetype.OnDemand("a", 200_000)))},
@@ -156,14 +156,14 @@ func cluster(now time.Time) *model.Snapshot {
 
 // empty is a cluster with a node that nobody uses.
 func empty(now time.Time) *model.Snapshot {
-	s := cluster(now)
+	s := bare(now)
 	s.Nodes = []model.Node{{Name: "n", Claim: "n", State: model.Initialized, Price: 200_000, LaunchedAt: s.Time.Add(-time.Hour)}}
 	return s
 }
 
 // waiting is a cluster with two pods that wait.
 func waiting(now time.Time) *model.Snapshot {
-	s := cluster(now)
+	s := bare(now)
 	s.Pods = []model.Pod{{UID: "a", Namespace: "shop", Name: "a", Node: -1}, {UID: "b", Namespace: "shop", Name: "b", Node: -1}}
 	return s
 }

@@ -3,6 +3,7 @@ package failclosed
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ type library struct {
 	opened int
 }
 
-// open returns a ledger that has counted a node which a decision has launched.
+// open returns a ledger that has counted a node, and is certain.
 func (l *library) open(t *testing.T) *books {
 	t.Helper()
 	l.opened++
@@ -42,7 +43,7 @@ func (l *library) open(t *testing.T) *books {
 		t.Fatal(err)
 	}
 	b.restart()
-	b.count(t)
+	b.count(t, empty(b.clock.Now())) // no decision has launched its node: there need be no ledger yet
 	return b
 }
 
@@ -53,11 +54,8 @@ func (b *books) restart() {
 	}
 }
 
-// count counts a cluster with a node of ours.
-func (b *books) count(t *testing.T) {
+func (b *books) count(t *testing.T, s *model.Snapshot) {
 	t.Helper()
-	s := empty(b.clock.Now())
-	s.Nodes[0].Bought = &model.Bought{Price: s.Nodes[0].Price}
 	if err := b.tracker.Count(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
@@ -73,15 +71,23 @@ func (b *books) delete(t *testing.T, names ...string) {
 }
 
 // setting is a policy with a monthly cap that is not reached, or with an opinion about
-// nothing, beside this ledger.
-func (b *books) setting(k brokenpolicy.Kind) setting {
+// nothing, beside this ledger, whose doubt must say why; "" for none.
+func (b *books) setting(k brokenpolicy.Kind, name, why string) setting {
 	never := map[policy.Hook]string{
 		policy.HookRank: rule(k.Hook, "input.offering.billed < 0"), policy.HookConsolidate: rule(k.Hook, "input.candidate.pods < 0"),
 		policy.HookCeiling: `cap["cluster"] := {"monthly_usd": 1000000}`,
 	}[k.Hook]
 	return setting{
-		name: b.namespace, revisions: one(k.Rego(never)), now: b.clock.Now(),
-		count: func(ctx context.Context, s *model.Snapshot) error { return b.tracker.Count(ctx, s) },
+		name: name, revisions: one(k.Rego(never)), now: b.clock.Now(),
+		count: func(ctx context.Context, s *model.Snapshot) error {
+			if err := b.tracker.Count(ctx, s); err != nil {
+				return err
+			}
+			if (why == "") != (s.SpentDoubt == "") || !strings.Contains(s.SpentDoubt, why) {
+				return fmt.Errorf("doubt %q, want %q", s.SpentDoubt, why)
+			}
+			return nil
+		},
 	}
 }
 
@@ -89,27 +95,27 @@ func (b *books) setting(k brokenpolicy.Kind) setting {
 // API server to the decision.
 func TestLedger(t *testing.T) {
 	l := library{client: apiserver.Start(t).Client(t)}
-	lost := func(names ...string) func(brokenpolicy.Kind) []setting {
+	lost := func(why string, names ...string) func(brokenpolicy.Kind) []setting {
 		return func(k brokenpolicy.Kind) []setting {
 			b := l.open(t)
 			b.delete(t, names...)
 			b.clock.Step(time.Minute)
 			b.restart()
-			b.count(t)
-			return []setting{b.setting(k)}
+			ours := empty(b.clock.Now())
+			ours.Nodes[0].Bought = &model.Bought{Price: ours.Nodes[0].Price}
+			b.count(t, ours)
+			return []setting{b.setting(k, "deleted", why)}
 		}
 	}
 	prove(t, "TestLedger", rows{
-		"the ledger is lost, and so is the earlier one":    lost(ledger.Name, ledger.PreviousName),
-		"the ledger is lost, and the earlier one is there": lost(ledger.Name),
+		"the ledger is lost, and so is the earlier one":    lost("the ledger is missing", ledger.Name, ledger.PreviousName),
+		"the ledger is lost, and the earlier one is there": lost("", ledger.Name),
 		"the clock is wrong": func(k brokenpolicy.Kind) []setting {
 			var out []setting
 			for _, by := range []time.Duration{time.Hour, -time.Hour} {
 				b := l.open(t)
 				b.clock.Step(by)
-				in := b.setting(k)
-				in.name = by.String()
-				out = append(out, in)
+				out = append(out, b.setting(k, by.String(), "the clock of the controller's machine differs"))
 			}
 			return out
 		},

@@ -49,7 +49,7 @@ const (
 	node   = `{"metadata": {"name": "node-a", "labels": {` + labels + `, "karpenter.sh/registered": "true", "karpenter.sh/initialized": "true"}}, "spec": {"providerID": "aws:///zone-a/a"}}`
 	claim  = `{"metadata": {"name": "a", "labels": {` + labels + `}}, "spec": {"nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
 		"requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["m5.large"]}]}}`
-	condition = `{"type": %q, "status": %q, "reason": %q, "lastTransitionTime": "2020-01-01T00:00:00Z"}`
+	condition = `{"type": %q, "status": %q, "reason": %q, "message": "", "lastTransitionTime": "2020-01-01T00:00:00Z"}`
 )
 
 // newSite returns one whose manager does not run yet.

@@ -6,6 +6,7 @@ func TestNearest(t *testing.T) {
 	words := []string{"batch-idle-duration", "batch-max-duration", "mode", "workers", "log-level"}
 	for name, tc := range map[string]struct{ reason, word, want string }{
 		"a letter":    {"a missing letter", "worker", "workers"},
+		"exchanged":   {"two letters have changed places", "mdoe", "mode"},
 		"case":        {"case does not count", "Mode", "mode"},
 		"the nearest": {"two are near, one is nearer", "batch-mix-duration", "batch-max-duration"},
 		"a beginning": {"too many letters are missing, but it begins alike", "batch-idle", "batch-idle-duration"},
@@ -29,6 +30,8 @@ func TestDistance(t *testing.T) {
 		"equal":   {"abc", "abc", 0},
 		"changed": {"abc", "abd", 1},
 		"added":   {"abc", "xabc", 1},
+		"swapped": {"rnak", "rank", 1},
+		"twice":   {"abcd", "badc", 2},
 		"empty":   {"", "abc", 3},
 		"all":     {"kitten", "sitting", 3},
 	} {

@@ -128,7 +128,7 @@ func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
 	}
 	proc, err := start(ctx, e.cfg.setup(e.cfg.cpu))
 	if err != nil {
-		return nil, err
+		return nil, e.refused(src, err, stageLimit)
 	}
 	defer proc.end(causeCaller)
 	verdict, err := proc.load(ctx, 0, sourceOf(src, true), e.cfg.stage)
@@ -155,6 +155,9 @@ func deadlineOf(src *policy.Source) time.Duration {
 // author: what happened, while doing what, and what to do. The kind is FaultDeadline if
 // another attempt may succeed.
 func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) error {
+	if u := (*unstarted)(nil); errors.As(err, &u) {
+		return &refusal{text: err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
+	}
 	var d *death
 	if !errors.As(err, &d) {
 		return err

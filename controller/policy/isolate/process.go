@@ -46,8 +46,25 @@ const (
 	causeCaller                // the question was withdrawn, or nobody needs it any more
 )
 
-// start starts a process and waits until it is ready.
+// unstarted is the error of start: it is about this machine, and about no policy.
+type unstarted struct{ cause error }
+
+// Error implements error.
+func (u *unstarted) Error() string { return u.cause.Error() }
+
+// Unwrap returns the cause.
+func (u *unstarted) Unwrap() error { return u.cause }
+
+// start starts a process and waits until it is ready. Its errors are *unstarted.
 func start(ctx context.Context, s *setup) (*process, error) {
+	p, err := tryToStart(ctx, s)
+	if err != nil {
+		return nil, &unstarted{err}
+	}
+	return p, nil
+}
+
+func tryToStart(ctx context.Context, s *setup) (*process, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return nil, fmt.Errorf("encode the limits: %w", err)

@@ -73,11 +73,17 @@ func parseManifest(text []byte) (manifest, error) {
 		m.Mode = policy.Enforce
 	}
 	for _, pattern := range m.Match.NodePools {
-		if _, err := path.Match(pattern, ""); err != nil {
+		if noPattern(pattern) {
 			p.problem(p.at["match.nodePools"], "match.nodePools", "%q is not a pattern", pattern)
 		}
 	}
 	return m, errors.Join(p.problems...)
+}
+
+// noPattern reports whether a text can match no name, because it is no pattern.
+func noPattern(text string) bool {
+	_, err := path.Match(text, "")
+	return err != nil
 }
 
 // kindOf names a type for authors.

@@ -37,7 +37,7 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 		info.Failure = f
 	}
 	var m manifest
-	if field(fields["match"], &m.Match) {
+	if field(fields["match"], &m.Match) && !slices.ContainsFunc(m.Match.NodePools, noPattern) { // else every NodePool
 		if match, err := m.match(); err == nil {
 			info.Match = match
 		}

@@ -1,10 +1,12 @@
 package load
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
@@ -51,7 +53,7 @@ func (p *positions) read(text []byte) {
 	p.at = map[string]*yaml3.Node{}
 	var doc yaml3.Node
 	if err := yaml3.Unmarshal(text, &doc); err != nil {
-		p.problems = append(p.problems, syntaxError(err))
+		p.problems = append(p.problems, syntaxError(text, err))
 		return
 	}
 	if len(doc.Content) == 1 {
@@ -59,13 +61,30 @@ func (p *positions) read(text []byte) {
 	}
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
+var (
+	yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+	// ofParser are the messages for which the library counts lines from 0.
+	ofParser = regexp.MustCompile(`^did not find expected ([',<]|key$|node content$)|^found (duplicate %|incompatible YAML|undefined tag)`)
+	// ofReader are the messages without a line, wherever the byte is.
+	ofReader = regexp.MustCompile(`UTF|control characters`)
+)
 
-func syntaxError(err error) error {
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("policy.yaml:%s:1: %s", m[1], strings.TrimPrefix(err.Error(), m[0]))
+// syntaxError adds the line in which the text is no YAML. The end of the text counts as its
+// last line.
+func syntaxError(text []byte, err error) error {
+	m := yamlLine.FindStringSubmatch(err.Error())
+	if m == nil || m[1] == "" && ofReader.MatchString(err.Error()) {
+		return fmt.Errorf("policy.yaml: %w", err)
 	}
-	return fmt.Errorf("policy.yaml: %w", err)
+	line, message := 0, strings.TrimPrefix(err.Error(), m[0])
+	if m[1] != "" {
+		line, _ = strconv.Atoi(m[1]) // digits
+	}
+	if m[1] == "" || ofParser.MatchString(message) {
+		line++
+	}
+	last := 1 + bytes.Count(bytes.TrimRight(text, "\n"), []byte("\n"))
+	return fmt.Errorf("policy.yaml:%d:1: %s", min(line, last), message)
 }
 
 // problem adds a problem at a node; nil is the beginning of the text.

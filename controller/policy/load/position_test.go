@@ -25,7 +25,14 @@ func TestPositions(t *testing.T) {
 		"type":     {"a value of another type", "hooks: [rank]\npriority: high", []string{"policy.yaml:3:11: priority: want a whole number, not string"}},
 		"mapping":  {"a text in place of a mapping", "hooks: [rank]\nlimits: none", []string{"policy.yaml:3:9: limits: want a mapping of deadline, fuel, memory"}},
 		"twice":    {"a field twice", "hooks: [rank]\nhooks: [ceiling]", []string{"policy.yaml:3:1: hooks is there twice, first in line 2"}},
-		"syntax":   {"no YAML", "hooks: [rank\nmode: x", []string{"policy.yaml:"}},
+		"letters":  {"two letters exchanged", "hooks: [rnak]", []string{`policy.yaml:2:9: hooks: "rnak" is not one of rank, consolidate, ceiling: did you mean rank?`}},
+		"bracket":  {"an open bracket, by its line", "hooks: [rank\nmode: x", []string{"policy.yaml:2:1: did not find expected ',' or ']'"}},
+		"brace":    {"an open brace, by its line", "hooks: [rank]\nmatch: {\nmode: x\n", []string{"policy.yaml:3:1: did not find expected ',' or '}'"}},
+		"indent":   {"a field further to the right", "hooks: [rank]\n  mode: x", []string{"policy.yaml:3:1: did not find expected key"}},
+		"tab":      {"a tab in place of spaces", "hooks:\n\t- rank", []string{"policy.yaml:3:1: found character that cannot start any token"}},
+		"colons":   {"two colons", "hooks: [rank]\nmode: x: y", []string{"policy.yaml:3:1: mapping values are not allowed in this context"}},
+		"quote":    {"an open quote", "hooks: [rank]\nmode: 'x", []string{"policy.yaml:3:1: found unexpected end of stream"}},
+		"byte":     {"a byte that YAML does not have", "hooks: [rank]\nmode: \x01", []string{"policy.yaml: yaml: control characters are not allowed"}},
 		"pattern":  {"a pattern that is none", "hooks: [rank]\nmatch: {nodePools: ['[']}", []string{`policy.yaml:3:20: match.nodePools: "[" is not a pattern`}},
 		"amount":   {"an amount that is none", "hooks: [rank]\nlimits: {fuel: much}", []string{`policy.yaml:3:16: limits.fuel: "much" is no amount such as 50M or 16Mi`}},
 		"exponent": {"an amount that would take minutes to read", "hooks: [rank]\nlimits: {memory: 1e-99999999}", []string{`policy.yaml:3:18: limits.memory: "1e-99999999" is no amount`}},
@@ -45,6 +52,9 @@ func TestPositions(t *testing.T) {
 				}
 			}
 		})
+	}
+	if _, err := parseManifest([]byte("{hooks: [rank]")); err == nil || !strings.HasPrefix(err.Error(), "policy.yaml:1:1: did not find expected ',' or '}'") {
+		t.Errorf("the first line: %v", err)
 	}
 	if _, err := parseManifest([]byte("apiVersion: policy.spokeshave.dev/v1\nhooks: [rank]")); err == nil || !strings.HasPrefix(err.Error(), `policy.yaml:1:13: apiVersion: "policy.spokeshave.dev/v1": this controller knows `) {
 		t.Errorf("version: %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 )
 
@@ -125,6 +126,26 @@ func TestBackToTheGoodOne(t *testing.T) {
 		}
 		if s := l.Status()[0]; s.State != policy.StateRejected {
 			t.Errorf("status %+v", s)
+		}
+	}
+}
+
+// TestUnreadableMatch: a broken policy whose match cannot be used fails for all NodePools.
+func TestUnreadableMatch(t *testing.T) {
+	for name, tc := range map[string]struct{ reason, match string }{
+		"pattern": {"a pattern that matches no name", "nodePools: ['[']"},
+		"several": {"one of several", "nodePools: [a, '[']"},
+		"word":    {"a word in place of a list", "nodePools: a"},
+		"label":   {"a selector that does not exist", "selector: {matchExpressions: [{key: a, operator: Is}]}"},
+	} {
+		l, _ := newTest()
+		if _, err := l.Apply(t.Context(), configMap("spokeshave", "p", "hooks: [rank]\nfailurePolicy: Fail\nmatch: {"+tc.match+"}", map[string]string{"p.rego": "one"})); err == nil {
+			t.Errorf("%s: loaded", name)
+			continue
+		}
+		info := l.Policies()[0].Info()
+		if !info.Match.Pool(&model.Pool{Name: "general"}) {
+			t.Errorf("%s: %s: its failure affects nothing", name, tc.reason)
 		}
 	}
 }

@@ -86,12 +86,25 @@ func folders(path string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read policies: %w", err)
 	}
+	if len(below) == 0 && hasCode(path) { // the policy's author is told what is missing
+		return []string{path}, nil
+	}
 	out := make([]string, 0, len(below))
 	for _, m := range below {
 		out = append(out, filepath.Join(path, filepath.Dir(m)))
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+// hasCode reports whether a folder has the code of a policy.
+func hasCode(dir string) bool {
+	for _, pattern := range []string{"*.rego", "module.wasm", "module.wasm.gz"} {
+		if found, err := fs.Glob(os.DirFS(dir), pattern); err == nil && len(found) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // folder makes the ConfigMap of a policy's folder. A Go program is compiled first, and

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/kube/reconcile/policies"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
@@ -219,6 +220,41 @@ func TestRestoreBeforeDecisions(t *testing.T) {
 	l.must(t)
 	if !l.settled(t) || l.inForce() == "" {
 		t.Errorf("settled %v, in force %q after the fault has passed", l.settled(t), l.inForce())
+	}
+}
+
+// busy is an engine whose next compilations run out of time, as many as it says.
+type busy struct {
+	policy.Engine
+
+	left atomic.Int32
+}
+
+func (b *busy) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
+	if b.left.Add(-1) >= 0 {
+		return nil, &policy.Fault{Kind: policy.FaultDeadline, Message: "the machine is busy"}
+	}
+	return b.Engine.Compile(ctx, src)
+}
+
+// TestCopyLoadsLater: a copy that could not be loaded, because the machine was busy after a
+// restart, is loaded later without an edit.
+func TestCopyLoadsLater(t *testing.T) {
+	l := newReconciler(t)
+	l.write(t, goodAt(1))
+	l.must(t)
+	unreadable := budgetPolicy(good)
+	delete(unreadable.Data, "policy.yaml")
+	l.write(t, unreadable)
+	l.restart()
+	slow := &busy{Engine: engine.All()["rego"]}
+	slow.left.Store(1)
+	l.keeper.Loader = load.New(load.Config{Namespace: namespace, Engines: map[string]policy.Engine{"rego": slow}, Now: l.clock.Now})
+	if again := l.must(t).RequeueAfter; l.inForce() != "" || again == 0 {
+		t.Fatalf("in force %q, looked at again after %s", l.inForce(), again)
+	}
+	if again := l.must(t).RequeueAfter; l.inForce() != load.Hash(goodAt(1)) || again != 0 {
+		t.Errorf("in force %q, looked at again after %s", l.inForce(), again)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -186,15 +187,16 @@ func (r *Reconciler) sweep(ctx context.Context, kept *corev1.ConfigMap) error {
 
 // restore loads the newest copy that loads, of a rejected policy of which no version is
 // in force, as after a restart. It then has the broken revision rejected again, so that
-// the status shows both. An error means that it is not known whether there is a copy.
-func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) error {
+// the status shows both. again is after how long a copy is tried again that may load then,
+// 0 for none. An error means that it is not known whether there is a copy.
+func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) (again time.Duration, err error) {
 	key := load.Key{Namespace: broken.Namespace, Name: broken.Name}
 	if r.Loader.InForce(key) != "" {
-		return nil
+		return 0, nil
 	}
 	kept, err := r.copies(ctx, key)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	log := ctrl.LoggerFrom(ctx)
 	for i := range kept {
@@ -202,6 +204,9 @@ func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) erro
 		last.Namespace, last.Name = key.Namespace, key.Name
 		if _, err := r.Loader.Apply(ctx, last); err != nil {
 			log.Error(err, "a copy of the last good version does not load", "copy", kept[i].Name)
+			if load.Transient(err) {
+				again = retry
+			}
 			continue
 		}
 		log.Info("the last good version is in force again", "copy", kept[i].Name)
@@ -209,10 +214,10 @@ func (r *Reconciler) restore(ctx context.Context, broken *corev1.ConfigMap) erro
 		if _, err := r.Loader.Apply(ctx, broken); err == nil {
 			log.Info("a policy that was rejected loads now")
 		}
-		return nil
+		return 0, nil
 	}
 	if len(kept) > 0 { // the status is to speak of the policy's own contents
 		_, _ = r.Loader.Apply(ctx, broken)
 	}
-	return nil
+	return again, nil
 }

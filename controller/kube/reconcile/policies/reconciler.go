@@ -4,6 +4,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,7 +186,8 @@ func (r *Reconciler) load(ctx context.Context, cm *corev1.ConfigMap) (again time
 	}
 	// A revision is rejected with an error only once. What is in force says whether the
 	// copy still has to be restored.
-	return again, r.restore(ctx, cm)
+	later, err := r.restore(ctx, cm)
+	return cmp.Or(again, later), err
 }
 
 // suspend obeys the annotation that suspends the policy, and returns how long that

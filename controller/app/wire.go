@@ -273,10 +273,11 @@ func (p *components) reconcilers() error {
 	if err := metrics.Registry.Register(classes.Ages); err != nil {
 		return fmt.Errorf("register the ages of EC2NodeClasses: %w", err)
 	}
+	launched, launches := garbage.OnLaunch()
 	outcomes, reservations := &poolhealth.Outcomes{}, reservation.New(c, p.clock)
 	claims := &lifecycle.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.lifecycle"), Events: recorder, Clock: p.clock,
-		Reservations: reservations, Outcomes: outcomes, Workers: p.options.Workers, Metrics: p.shared,
+		Reservations: reservations, Outcomes: outcomes, Workers: p.options.Workers, OnLaunch: launched, Metrics: p.shared,
 	}
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.options.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
@@ -298,7 +299,7 @@ func (p *components) reconcilers() error {
 	holds := &donotdisrupt.Reconciler{Client: c, Events: recorder, Clock: p.clock}
 	collector := &garbage.Collector{
 		Client: c, Live: p.mgr.GetAPIReader(), Provider: p.counted("nodeclaim.garbagecollection"), Clock: p.clock, Every: 10 * time.Second, Rest: 2 * time.Minute,
-		Listed: p.instances.Set, Unclaimed: p.instances.SetUnclaimed, Breaker: stops,
+		Listed: p.instances.Set, Unclaimed: p.instances.SetUnclaimed, Breaker: stops, Launches: launches,
 	}
 	if p.options.Gates.StaticCapacity {
 		statics := &static.Reconciler{Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Clock: p.clock, Deleter: ender}

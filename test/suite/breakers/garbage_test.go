@@ -82,6 +82,62 @@ func TestRestoredAtOnce(t *testing.T) {
 	}
 }
 
+// TestRestoredAfterALaunch: nodes are launched right after the backup, and it is restored
+// before the controller has listed the new instances. That there was a launch is on record by
+// then, or could not be written.
+func TestRestoredAfterALaunch(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason    string
+		old       int
+		restarted bool
+		// away says that the API server does not answer when the launch is to be put on record.
+		away bool
+	}{
+		"controller runs on":       {reason: "it wrote something that the backup does not have", old: 5},
+		"controller restarts":      {reason: "the backup has the newest launch that was seen by then", old: 5, restarted: true},
+		"nothing could be written": {reason: "the API server is being restored already", old: 5, away: true},
+		"first instances":          {reason: "the backup says that there was no instance"},
+		"first, restarts":          {reason: "the backup says that there was no instance", restarted: true},
+		"first, not written":       {reason: "the API server is being restored already", away: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFleet(t)
+			f.launch(t, "old", tc.old)
+			f.collect(t, 2)
+			backup := f.record(t)
+			f.advance(10 * time.Second)
+			since := []karpv1.NodeClaim{*f.launchOne(t, "new-1"), *f.launchOne(t, "new-2")}
+			f.advance(time.Second)
+			if tc.away {
+				f.controller.breaker.Live = away{f.client}
+			}
+			if err := breaker.Launched(t.Context(), f.controller.breaker); (err != nil) != tc.away {
+				t.Fatal(err)
+			}
+			f.controller.breaker.Live = f.client
+
+			f.lose(t, since)
+			f.restore(t, backup)
+			if tc.restarted {
+				f.restart()
+			}
+			for range 6 { // from when the instances are too young to be ended
+				f.pass(t)
+				f.advance(10 * time.Second)
+			}
+			f.wantInstances(t, tc.reason, tc.old+2)
+			f.said(t, "DisruptionStopped", "2 instances were launched after", "allow-garbage-collection=")
+		})
+	}
+}
+
+// away is an API server that does not answer.
+type away struct{ client.Reader }
+
+func (away) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return context.DeadlineExceeded
+}
+
 // stale is a watch cache that goes on after the API server was restored: it still has the
 // claims that the API server has lost.
 type stale struct {

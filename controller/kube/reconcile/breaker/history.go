@@ -22,10 +22,10 @@ type history struct {
 	stored *corev1.ConfigMap
 	uid    types.UID
 	// cutoff is the end of the history that the API server knows, newest the last launch in
-	// it, and doubted says that it may have an end: nothing that was launched later is in it.
+	// it, bounded that nothing in it was launched later, and doubted that it may have an end.
 	// They are kept until garbage collection has looked (reviewed).
-	cutoff, newest    time.Time
-	doubted, reviewed bool
+	cutoff, newest             time.Time
+	bounded, doubted, reviewed bool
 	// listed is when the newest instance of all lists was launched.
 	listed time.Time
 	// seen and launched are what was written last, alive when another controller, or this
@@ -42,17 +42,31 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
 	switch {
 	case !h.synced:
 		h.synced = true
-		h.cutoff, h.newest, h.doubted = stored.Seen, stored.Launched, !stored.Seen.IsZero()
-		h.alive = stored.Seen
+		h.endsAt(stored)
+		h.doubted, h.alive = !stored.Seen.IsZero(), stored.Seen
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
-		h.cutoff, h.newest, h.doubted, h.reviewed = stored.Seen, stored.Launched, true, false
-		ours.Seen, ours.Launched, ours.changed = stored.Seen, stored.Launched, true
+		h.doubt(stored)
+		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
 		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	h.stored = cm
 	if cm != nil {
 		h.uid = cm.UID
 	}
+}
+
+// endsAt notes where the history that the API server knows may end.
+func (h *history) endsAt(s *state) {
+	h.cutoff, h.newest, h.bounded = s.Seen, s.Launched, s.knowsLaunched()
+}
+
+// doubt notes that the history may end with the state. An earlier end that is doubted
+// still stays.
+func (h *history) doubt(s *state) {
+	if !h.doubted || s.Launched.Before(h.newest) {
+		h.endsAt(s)
+	}
+	h.doubted, h.reviewed = true, false
 }
 
 // wrote notes a ConfigMap that was written.
@@ -91,8 +105,11 @@ func (b *Breaker) Forgotten(launched time.Time) (end time.Time, forgotten bool) 
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	h := &b.history
-	if h.newest.IsZero() {
+	switch {
+	case !h.bounded:
 		return h.cutoff, h.doubted && launched.After(h.cutoff.Add(tolerance))
+	case h.newest.IsZero(): // there was no instance
+		return h.cutoff, h.doubted
 	}
 	return h.newest, h.doubted && launched.After(h.newest)
 }

@@ -20,6 +20,9 @@ type state struct {
 	// by EC2's clock. Nothing was launched later in the history that the API server knows.
 	// Zero when no instance was seen, or by a version that did not write it.
 	Launched time.Time `json:"launched,omitzero"`
+	// Listed says that the instances were listed by then: a zero Launched means that there
+	// was none.
+	Listed bool `json:"listed,omitempty"`
 	// Stopped are the reasons of what is stopped: by kind, or by kind and NodePool with
 	// a slash between.
 	Stopped map[string]string `json:"stopped,omitempty"`
@@ -49,6 +52,9 @@ func (s *state) count(kind Kind) int {
 	return n
 }
 
+// knowsLaunched reports whether Launched bounds the launches that the state knows.
+func (s *state) knowsLaunched() bool { return s.Listed || !s.Launched.IsZero() }
+
 func entry(kind Kind, pool string) string {
 	if pool == "" {
 		return string(kind)
@@ -61,10 +67,14 @@ func kindOf(key string) Kind {
 	return Kind(kind)
 }
 
-// decode reads the state of a ConfigMap. One that cannot be read is an empty one.
+// decode reads the state of a ConfigMap. One that cannot be read is an empty one, and so is
+// one that cannot be written again: JSON reads a time of the zone +24:00.
 func decode(cm *corev1.ConfigMap) state {
 	var out state
 	if cm == nil || json.Unmarshal([]byte(cm.Data[keyState]), &out) != nil {
+		return state{}
+	}
+	if _, err := out.encode(); err != nil {
 		return state{}
 	}
 	return out

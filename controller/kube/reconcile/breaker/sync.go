@@ -23,6 +23,39 @@ func (b *Breaker) Sync(ctx context.Context) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := read(ctx, b); err != nil {
+		return err
+	}
+	due := b.Clock.Since(b.state.Seen) >= seenEvery || b.history.listed.After(b.state.Launched)
+	if b.state.changed || b.history.reviewed && due {
+		return b.write(ctx)
+	}
+	return nil
+}
+
+// Launched puts on record, soon after an instance was launched, that a controller was
+// there: an API server that is restored from a backup older than that has a record older
+// than what this process wrote. When it cannot be written, the API server may be on its way back
+// in time, and its history is doubted.
+func Launched(ctx context.Context, b *Breaker) error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	err := read(ctx, b)
+	if err == nil && b.history.reviewed {
+		err = b.write(ctx)
+	}
+	if err != nil {
+		stored := decode(b.history.stored)
+		b.history.doubt(&stored)
+	}
+	return err
+}
+
+// read reads the ConfigMap.
+func read(ctx context.Context, b *Breaker) error {
 	cm := &corev1.ConfigMap{}
 	err := b.Live.Get(ctx, types.NamespacedName{Namespace: b.Namespace, Name: Name}, cm)
 	if apierrors.IsNotFound(err) {
@@ -31,7 +64,7 @@ func (b *Breaker) Sync(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read ConfigMap %s/%s: %w", b.Namespace, Name, err)
 	}
-	now, stored := b.Clock.Now(), decode(cm)
+	stored := decode(cm)
 	if !b.history.synced {
 		b.state = stored
 		for _, kind := range kinds() {
@@ -42,9 +75,6 @@ func (b *Breaker) Sync(ctx context.Context) error {
 	if cm != nil {
 		b.allow(ctx, cm)
 	}
-	if b.state.changed || b.history.reviewed && (now.Sub(b.state.Seen) >= seenEvery || b.history.listed.After(b.state.Launched)) {
-		return b.write(ctx)
-	}
 	return nil
 }
 
@@ -54,7 +84,7 @@ func (b *Breaker) write(ctx context.Context) error {
 		return nil // the next Sync reads, then writes
 	}
 	if b.history.reviewed {
-		b.state.Seen = b.Clock.Now().UTC()
+		b.state.Seen, b.state.Listed = b.Clock.Now().UTC(), true
 		if b.history.listed.After(b.state.Launched) {
 			b.state.Launched = b.history.listed
 		}

@@ -29,6 +29,21 @@ import (
 // EC2 is eventually consistent, and so is the watch cache.
 const grace = 30 * time.Second
 
+// recordAfter is how long after a launch it is on record that a controller was there. The
+// launches of that time share one write.
+const recordAfter = time.Second
+
+// OnLaunch returns what to call after each launch, and what a Collector waits for.
+func OnLaunch() (launched func(), launches <-chan struct{}) {
+	c := make(chan struct{}, 1)
+	return func() {
+		select {
+		case c <- struct{}{}:
+		default: // one is waiting already
+		}
+	}, c
+}
+
 // Collector looks for garbage periodically. It runs on the leader only.
 type Collector struct {
 	Client client.Client
@@ -47,6 +62,8 @@ type Collector struct {
 	Unclaimed func([]provider.Instance)
 	// Breaker stops the end of many instances at once; nil never does.
 	Breaker *breaker.Breaker
+	// Launches, when set, says that an instance was launched ([OnLaunch]).
+	Launches <-chan struct{}
 
 	// ended are when instances were ended within the last hour.
 	ended []time.Time
@@ -60,22 +77,45 @@ func (c *Collector) Start(ctx context.Context) error {
 	ticker := c.Clock.NewTicker(c.Every)
 	defer ticker.Stop()
 	p := pace{began: c.Clock.Now()}
+	// The first launch finds the record of breakers read and written.
+	c.turn(ctx, &p)
+	c.record(ctx, c.Breaker.Sync)
+	var soon <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-c.Launches:
+			if soon == nil {
+				soon = c.Clock.After(recordAfter)
+			}
+		case <-soon:
+			soon = nil
+			c.record(ctx, func(ctx context.Context) error { return breaker.Launched(ctx, c.Breaker) })
 		case <-ticker.C():
+			c.turn(ctx, &p)
 		}
-		rests, err := c.rests(ctx)
-		now := c.Clock.Now()
-		if rests && !p.due(now, c.Rest) {
-			continue
-		}
-		p.last = now
-		if err := errors.Join(err, c.Collect(ctx)); err != nil {
-			p.last = time.Time{} // the next pass is not put off
-			logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")
-		}
+	}
+}
+
+// turn makes a pass if one is due.
+func (c *Collector) turn(ctx context.Context, p *pace) {
+	rests, err := c.rests(ctx)
+	now := c.Clock.Now()
+	if rests && !p.due(now, c.Rest) {
+		return
+	}
+	p.last = now
+	if err := errors.Join(err, c.Collect(ctx)); err != nil {
+		p.last = time.Time{} // the next pass is not put off
+		logr.FromContextOrDiscard(ctx).Error(err, "garbage collection is put off")
+	}
+}
+
+// record writes what breakers remember.
+func (c *Collector) record(ctx context.Context, write func(context.Context) error) {
+	if err := write(ctx); err != nil && ctx.Err() == nil {
+		logr.FromContextOrDiscard(ctx).Error(err, "what breakers remember is not on record yet")
 	}
 }
 

@@ -51,6 +51,9 @@ func (r *Reconciler) launch(ctx context.Context, claim *karpv1.NodeClaim) (done 
 	if err == nil {
 		var instance provider.Instance
 		if instance, err = r.Provider.Launch(ctx, attempt); err == nil {
+			if r.OnLaunch != nil {
+				r.OnLaunch()
+			}
 			return true, 0, r.launched(ctx, claim, &instance)
 		}
 	}

@@ -52,6 +52,8 @@ type Reconciler struct {
 	Reservations *reservation.Reservations
 	// Outcomes record whether claims become nodes; may be nil.
 	Outcomes *poolhealth.Outcomes
+	// OnLaunch, when set, is called after each launch.
+	OnLaunch func()
 	// Metrics may be nil.
 	Metrics *metric.Reconcilers
 

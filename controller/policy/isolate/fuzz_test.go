@@ -46,7 +46,7 @@ func FuzzCompile(f *testing.F) {
 	}
 	f.Cleanup(func() { other.Close(context.WithoutCancel(f.Context())) }) //nolint:errcheck // the end of a test
 	files := 0
-	f.Fuzz(func(t *testing.T, b []byte, generated bool) { //nolint:revive // an input of the fuzzer, not a mode
+	f.Fuzz(func(t *testing.T, b []byte, generated bool) {
 		src := source("fuzzed", policy.HookConsolidate, texts(b, generated))
 		src.Limits.Deadline = fuzzAsk
 		before := resident(t)

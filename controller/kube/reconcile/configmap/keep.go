@@ -113,7 +113,7 @@ func (s *Store) Replace(ctx context.Context, last *corev1.ConfigMap, text []byte
 	return cm, nil
 }
 
-// pack compresses a record.
+// unpack decompresses a record.
 func (s *Store) unpack(packed []byte) ([]byte, error) {
 	zip, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -129,6 +129,7 @@ func (s *Store) unpack(packed []byte) ([]byte, error) {
 	return text, nil
 }
 
+// pack compresses a record.
 func (s *Store) pack(text []byte) ([]byte, error) {
 	if len(text) > maxUnpacked {
 		return nil, fmt.Errorf("write ConfigMap %s/%s: %d bytes: %w", s.Namespace, s.Name, len(text), ErrTooLarge)

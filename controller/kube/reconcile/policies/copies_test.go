@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,9 +31,7 @@ func FuzzCopies(f *testing.F) {
 		for name, text := range next.Data {
 			got[name] = []byte(text)
 		}
-		for name, text := range next.BinaryData {
-			got[name] = text
-		}
+		maps.Copy(got, next.BinaryData)
 		if diff := cmp.Diff(files, got); diff != "" {
 			t.Errorf("-policy +copy\n%s", diff)
 		}

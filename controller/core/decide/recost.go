@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/core/solver"
 )
 
@@ -19,6 +21,11 @@ import (
 // cluster without it, for the node itself and for what would take its place: by today's
 // costs the last of two reserved instances is as dear as a third, so that it would be
 // replaced, offered again, bought again, and replaced again.
+//
+// Costs in which other policies have a part cannot be compared with those of the decision.
+// When a policy fails that did not before, such as by taking too long
+// ([policy.Panel.RankAgain]), no node of its NodePools goes for its cost, and none is launched
+// there in place of others ([searchStep.unpriced]).
 type recostStep struct {
 	rankStep
 	ctx context.Context //nolint:containedctx // of one decision, whose search has none
@@ -27,6 +34,8 @@ type recostStep struct {
 	counting []int
 	// asked are the answers, by what is different from the snapshot.
 	asked map[string][]solver.Costs
+	// failed are the pools about which no more is asked, with the policy's fault.
+	failed map[int]string
 }
 
 // costs returns the costs by pool in a cluster of these nodes without those that gone
@@ -45,23 +54,67 @@ func (d *recostStep) costs(nodes []model.Node, gone []bool) []solver.Costs {
 	}
 	use, out := usageOf(len(d.s.Pools), nodes, gone), slices.Clone(d.in.Costs)
 	for _, pool := range d.counting {
-		if costs := d.ask(pool, use); costs != nil {
-			out[pool] = costs
+		if out[pool] = d.ask(pool, use); out[pool] == nil {
+			out[pool] = d.excluded(pool)
 		}
 	}
 	d.asked[key] = out
 	return out
 }
 
-// ask returns a pool's costs where so much is in use; nil when a policy gives no answer.
+// ask returns a pool's costs where so much is in use. It returns nil when other policies fail
+// than for the decision's costs, now or before.
 func (d *recostStep) ask(pool int, use *usage) solver.Costs {
+	if d.failed[pool] != "" {
+		return nil
+	}
 	p := &d.s.Pools[pool]
 	rows, in := d.question(pool, use)
-	out := d.panel.Rank(d.ctx, p, in)
-	if out.Refused != nil {
+	out := d.panel.RankAgain(d.ctx, p, in)
+	if out.Refused != nil || !slices.Equal(out.Failed, d.failedBefore(pool)) {
+		d.note(pool, &out)
 		return nil
 	}
 	return d.rankStep.costs(&d.s.Catalogs[p.Catalog], rows, &out)
+}
+
+// excluded are the costs of a pool in which nothing can be launched.
+func (d *recostStep) excluded(pool int) solver.Costs {
+	types := d.s.Catalogs[d.s.Pools[pool].Catalog].Types
+	out := make(solver.Costs, len(types))
+	for t := range types {
+		out[t] = slices.Repeat([]solver.Effective{{Excluded: true, Reason: d.failed[pool]}}, len(types[t].Offerings))
+	}
+	return out
+}
+
+// note notes which policy has failed.
+func (d *recostStep) note(pool int, out *policy.RankOutcome) {
+	before, who := d.failedBefore(pool), ""
+	for _, name := range out.Failed {
+		if !slices.Contains(before, name) {
+			who = name
+			break
+		}
+	}
+	if out.Refused != nil {
+		who = out.Refused.Policy
+	}
+	why := "policy " + who + " did not say what nodes would cost in a smaller cluster"
+	if d.failed == nil {
+		d.failed = map[int]string{}
+	}
+	d.failed[pool] = why
+}
+
+// failedBefore are the policies that failed when the decision's costs of a pool were asked.
+func (d *recostStep) failedBefore(pool int) []string {
+	for i := range d.out.Ranked {
+		if r := &d.out.Ranked[i]; int(r.Pool) == pool {
+			return r.Outcome.Failed
+		}
+	}
+	return nil
 }
 
 // findCounting finds the pools whose costs depend on what runs: they would be others if
@@ -76,7 +129,7 @@ func (d *recostStep) findCounting() {
 			d.counting = append(d.counting, i)
 			continue
 		}
-		if costs := d.ask(i, nothing); costs != nil && !reflect.DeepEqual(costs, d.in.Costs[i]) {
+		if costs := d.ask(i, nothing); costs == nil || !reflect.DeepEqual(costs, d.in.Costs[i]) {
 			d.counting = append(d.counting, i)
 		}
 	}
@@ -110,4 +163,30 @@ func (d *recostStep) difference(nodes []model.Node, gone []bool) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, "\n")
+}
+
+// unknown reports whether it is not known what offerings of a pool would cost.
+func (d *recostStep) unknown(pool int32) bool { return d.failed[int(pool)] != "" }
+
+// unpriced returns the nodes of a proposal that would go for their cost, although what they or
+// their replacements cost is not known. That may turn out in the course of a search.
+func (j *searchStep) unpriced(p *disrupt.Proposal) []int32 {
+	if j.recost == nil || p.Method != disrupt.Underutilized {
+		return nil
+	}
+	if slices.ContainsFunc(p.Sim.Plan.Nodes, func(n model.PlannedNode) bool { return j.recost.unknown(n.Pool) }) {
+		return p.Nodes
+	}
+	return slices.DeleteFunc(slices.Clone(p.Nodes), func(i int32) bool { return !j.recost.unknown(j.s.Nodes[i].Pool) })
+}
+
+// explainUnknown says why nodes stay of which it is not known what they cost.
+func (j *searchStep) explainUnknown(options []disrupt.Option) {
+	for _, o := range options {
+		if j.recost != nil && j.recost.unknown(j.s.Nodes[o.Node].Pool) {
+			j.addKept(option{node: o.Node, method: disrupt.Underutilized}, Disruption{
+				Reason: j.recost.failed[int(j.s.Nodes[o.Node].Pool)], RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked,
+			})
+		}
+	}
 }

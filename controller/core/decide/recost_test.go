@@ -2,6 +2,7 @@ package decide
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/test/kit/instancetype"
@@ -181,4 +183,57 @@ func composition(s *model.Snapshot) string {
 		return strings.Compare(a[strings.Index(a, " "):], b[strings.Index(b, " "):])
 	})
 	return strings.Join(out, ", ")
+}
+
+// TestCountingPolicyFails: a policy that counts what runs fails when it is asked about a
+// smaller cluster. Costs with and without it are not compared: the nodes of its NodePools stay,
+// and say why, until it answers. Other NodePools are consolidated.
+func TestCountingPolicyFails(t *testing.T) {
+	for name, tc := range map[string]struct {
+		reason  string
+		answers int // then it fails
+		failure policy.FailurePolicy
+		want    string
+	}{
+		"answers":        {reason: "three are replaced by spot, and the other pool's", answers: 1000, want: "general other"},
+		"ignored":        {reason: "without its answers the rest would be replaced, and bought again", answers: 1, want: "other"},
+		"fails closed":   {reason: "the same", answers: 1, failure: policy.Fail, want: "other"},
+		"in the middle":  {reason: "the same, by whatever was asked before", answers: 3, want: "other"},
+		"failed already": {reason: "it has no part in the costs of the decision either", want: "general other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := singles("m.small", 6, 0)
+			s.Pools[0].Name = "general"
+			other := s.Pools[0]
+			other.Name = "other"
+			s.Pools = append(s.Pools, other)
+			addSingle(s, &model.Option{InstanceType: "m.small", Zone: "a", CapacityType: model.OnDemand}, []model.Pod{{UID: "o", Namespace: "shop", Name: "o"}})
+			s.Nodes[len(s.Nodes)-1].Pool = 1
+			p, asked := mixed(2, 0.5), 0
+			answer := p.rank
+			p.info.Match, p.info.Failure = policy.Match{NodePools: []string{"general"}}, tc.failure
+			p.rank = func(in *policy.RankInput) []policy.RankAnswer {
+				if asked++; asked > tc.answers {
+					return nil // a fault: an answer for each row is wanted
+				}
+				return answer(in)
+			}
+			d := decideOn(t, s, Options{Disrupt: true, Search: true, SearchEffort: disrupt.Effort{Replaces: 100, Deletes: 100, Starts: 10}}, p)
+			pools := map[string]bool{}
+			for i := range d.Commands {
+				for _, n := range d.Commands[i].Nodes {
+					pools[s.Pools[s.Nodes[n].Pool].Name] = true
+				}
+			}
+			if got := strings.Join(slices.Sorted(maps.Keys(pools)), " "); got != tc.want {
+				t.Errorf("%s: nodes go of %q, want %q (asked %d times)", tc.reason, got, tc.want, asked)
+			}
+			told := slices.ContainsFunc(d.Disruptions, func(x Disruption) bool {
+				return !x.Go && strings.Contains(x.Reason, "policy mixed did not say")
+			})
+			if told != (tc.want == "other") {
+				t.Errorf("%s: whether a node says why it stays is %v", tc.reason, told)
+			}
+		})
+	}
 }

@@ -25,6 +25,9 @@ type Projection struct {
 	// that gone marks, as the rank policies would answer; nil when their answers do not
 	// depend on what runs. Equal clusters have the same slice.
 	Recost func(nodes []model.Node, gone []bool) []solver.Costs
+	// Unknown reports whether Recost does not know what offerings of a pool cost; its nodes
+	// then stay. Nil knows all.
+	Unknown func(pool int32) bool
 
 	survey  *Survey
 	snap    model.Snapshot

@@ -63,6 +63,9 @@ func (sc *Projection) Search(options []Option, left []int, effort Effort, start 
 			open = append(open, o)
 		}
 	}
+	if sc.Unknown != nil { // which may have turned out with the last of them
+		open = slices.DeleteFunc(open, func(o Option) bool { return sc.Unknown(sc.snap.Nodes[o.Node].Pool) })
+	}
 	if len(open) == 0 {
 		return 0
 	}

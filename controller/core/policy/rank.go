@@ -57,6 +57,9 @@ type RankOutcome struct {
 	// Refused, when set, names a fail-closed policy that gave no answer. The pool
 	// then launches nothing.
 	Refused *Exclusion
+	// Failed are the policies without a part in the costs, because they failed. Shadow ones
+	// are left out.
+	Failed []string
 }
 
 // Rank asks the rank policies about a pool, in order. The first policy sees the
@@ -75,13 +78,17 @@ func (p *Panel) Rank(ctx context.Context, pool *model.Pool, in *RankInput) RankO
 		if !info.Answers(HookRank) || !info.Match.Pool(pool) {
 			continue
 		}
+		faults := p.use(&info, HookRank).Faults
 		answers, ok, refused := p.rankDepths(ctx, each, in, out.Tiers)
 		if refused {
 			out.Refused = &Exclusion{Policy: p.name(&info), Reason: p.use(&info, HookRank).Fault}
 			return out
 		}
-		if ok {
+		switch {
+		case ok:
 			p.applyRank(&info, pool.Name, in.Rows, answers, &out)
+		case info.Mode != Shadow && p.use(&info, HookRank).Faults > faults:
+			out.Failed = append(out.Failed, p.name(&info))
 		}
 	}
 	return out

@@ -45,10 +45,12 @@ type Use struct {
 // Panel asks the policies for one decision and records each policy's part in it.
 type Panel struct {
 	policies []Policy
-	// elapsed is a stopwatch; nil leaves the timings at zero.
+	// elapsed is a stopwatch; nil leaves the timings at zero, and nothing is bounded.
 	elapsed func() time.Duration
-	uses    map[useKey]*Use
-	order   []useKey
+	// budget is the time that policies have taken, again that of [Panel.RankAgain].
+	budget, again budget
+	uses          map[useKey]*Use
+	order         []useKey
 	// shared marks the names that policies of several namespaces have.
 	shared map[string]bool
 	// answers is memory that policies may use for rank answers, by tier number.
@@ -61,9 +63,10 @@ type useKey struct {
 }
 
 // NewPanel returns a panel of the policies, which must be in pipeline order
-// (priority, then namespace/name, as the loader sorts them). elapsed may be nil.
+// (priority, then namespace/name, as the loader sorts them). elapsed may be nil, as in
+// replays: [TimePerDecision] then does not hold.
 func NewPanel(policies []Policy, elapsed func() time.Duration) *Panel {
-	p := &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}, shared: map[string]bool{}}
+	p := &Panel{policies: policies, elapsed: elapsed, uses: map[useKey]*Use{}, shared: map[string]bool{}, budget: budget{}, again: budget{}}
 	seen := map[string]bool{}
 	for _, each := range policies {
 		name := each.Info().Name
@@ -110,14 +113,7 @@ func (p *Panel) use(info *Info, hook Hook) *Use {
 // refused is true when the failure policy turns that into a refusal.
 func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(context.Context) error) (ok, refused bool) {
 	u := p.use(info, hook)
-	start := time.Duration(0)
-	if p.elapsed != nil {
-		start = p.elapsed()
-	}
-	err := call(ctx)
-	if p.elapsed != nil {
-		u.Elapsed += p.elapsed() - start
-	}
+	err := p.timed(ctx, info, u, call)
 	u.Calls++
 	switch {
 	case err == nil:
@@ -131,6 +127,22 @@ func (p *Panel) ask(ctx context.Context, info *Info, hook Hook, call func(contex
 		u.note(err)
 		return false, info.FailureFor(hook) == Fail && info.Mode != Shadow
 	}
+}
+
+// timed makes one call, unless the policy has used up its time, and adds to that.
+func (p *Panel) timed(ctx context.Context, info *Info, u *Use, call func(context.Context) error) error {
+	if p.elapsed == nil {
+		return call(ctx)
+	}
+	if err := p.budget.over(info); err != nil {
+		return err
+	}
+	start := p.elapsed()
+	err := call(ctx)
+	took := p.elapsed() - start
+	u.Elapsed += took
+	p.budget.spend(info, took)
+	return err
 }
 
 // count counts a fault by its kind.

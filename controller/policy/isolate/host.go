@@ -44,7 +44,11 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 	h.mu.Lock()
 	h.last++
 	p.id = h.last
+	err := h.admit(p)
 	h.mu.Unlock()
+	if err != nil {
+		return err
+	}
 	if p.slow {
 		h.keep(p)
 		err := h.replace(ctx, p)

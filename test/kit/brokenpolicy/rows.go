@@ -6,9 +6,9 @@ import (
 	"spokeshave.dev/controller/core/policy"
 )
 
-// misspelt returns the hook's name with two letters exchanged.
+// misspelt returns the hook's name with letters exchanged, missing or added.
 func misspelt(h policy.Hook) string {
-	return map[policy.Hook]string{policy.HookRank: "rnak", policy.HookConsolidate: "consoldiate", policy.HookCeiling: "celiing"}[h]
+	return map[policy.Hook]string{policy.HookRank: "rnak", policy.HookConsolidate: "conslidate", policy.HookCeiling: "celiing"}[h]
 }
 
 // Rows returns the revisions of a kind by row of the table.

@@ -120,7 +120,7 @@ func children() ([]int, error) {
 		if err != nil {
 			continue // a thread that has ended
 		}
-		for _, word := range strings.Fields(string(text)) {
+		for word := range strings.FieldsSeq(string(text)) {
 			if pid, err := strconv.Atoi(word); err == nil {
 				out = append(out, pid)
 			}

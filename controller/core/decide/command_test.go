@@ -340,7 +340,7 @@ func TestInstead(t *testing.T) {
 			d := &decider{s: s, panel: policy.NewPanel(nil, func() time.Duration { return 0 }), opts: Options{Elapsed: func() time.Duration { return 0 }}}
 			j := &disrupter{decider: d, survey: disrupt.NewSurvey(s, nil), disrupting: make([]int, len(s.Pools))}
 			j.input(t.Context())
-			projection := (&searchStep{disrupter: j}).projection(t.Context(), nil)
+			projection := (&searchStep{j}).projection(t.Context(), nil)
 			good := projection.Consolidate([]int32{1})
 			if good == nil || len(good.Sim.Plan.Nodes) != 1 {
 				t.Fatalf("proposal %+v", good)
@@ -349,7 +349,7 @@ func TestInstead(t *testing.T) {
 			sim.Widened, sim.Plan = true, model.Plan{Existing: []model.Assignment{{Node: 0, Pods: []int32{2}}}} // node full has no room
 			bad.Sim = &sim
 			bad.Instead = tc.instead(good, &bad)
-			refused := (&searchStep{disrupter: j}).start(t.Context(), projection, &bad)
+			refused := (&searchStep{j}).start(t.Context(), projection, &bad)
 			if len(refused) > 0 == (tc.begun > 0) {
 				t.Errorf("%s: refused %v", tc.reason, refused)
 			}

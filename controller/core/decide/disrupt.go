@@ -63,7 +63,7 @@ func (d *decider) disrupt(ctx context.Context) {
 		expecting = append(expecting, d.out.Plan.Existing[i].Node)
 	}
 	j := &disrupter{decider: d, survey: disrupt.NewSurvey(d.s, expecting), disrupting: make([]int, len(d.s.Pools))}
-	running, search := &commandStep{j}, &searchStep{disrupter: j}
+	running, search := &commandStep{j}, &searchStep{j}
 	commands := running.underWay()
 	options, known := j.options(expecting)
 	if len(commands)+len(options) == 0 {

@@ -249,13 +249,13 @@ func TestUnprovenReplacement(t *testing.T) {
 	d := newDecider(s, nil, Options{})
 	j := &disrupter{decider: d, survey: disrupt.NewSurvey(s, nil), disrupting: make([]int, len(s.Pools))}
 	j.input(t.Context())
-	projection := (&searchStep{disrupter: j}).projection(t.Context(), nil)
+	projection := (&searchStep{j}).projection(t.Context(), nil)
 	p := projection.Consolidate([]int32{1})
 	if p == nil {
 		t.Fatal("nothing to replace")
 	}
 	p.Sim.Plan = model.Plan{Existing: []model.Assignment{{Node: 0, Pods: []int32{2}}}} // node full has no room
-	if refused := (&searchStep{disrupter: j}).start(t.Context(), projection, p); !slices.Equal(refused, []int32{1}) {
+	if refused := (&searchStep{j}).start(t.Context(), projection, p); !slices.Equal(refused, []int32{1}) {
 		t.Errorf("refused %v", refused)
 	}
 	if len(d.out.Failures) != 1 || d.out.Failures[0].Part != Disrupting || len(d.out.Commands) != 0 || len(d.out.Disruptions) != 1 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/core/solver"
@@ -24,8 +23,8 @@ import (
 //
 // Costs in which other policies have a part cannot be compared with those of the decision.
 // When a policy fails that did not before, such as by taking too long
-// ([policy.Panel.RankAgain]), no node of its NodePools goes for its cost, and none is launched
-// there in place of others ([searchStep.unpriced]).
+// ([policy.Panel.RankAgain]), the costs of its NodePools are unknown in the clusters that are asked
+// about from then on.
 type recostStep struct {
 	rankStep
 	ctx context.Context //nolint:containedctx // of one decision, whose search has none
@@ -33,33 +32,43 @@ type recostStep struct {
 	// counting are the pools whose costs depend on what runs; nil before the first question.
 	counting []int
 	// asked are the answers, by what is different from the snapshot.
-	asked map[string][]solver.Costs
-	// failed are the pools about which no more is asked, with the policy's fault.
+	asked map[string]recosted
+	// failed says, by pool, why no more is asked about it.
 	failed map[int]string
 }
 
+// recosted are the costs of a cluster, and why those of a pool are not known; nil when all are.
+type recosted struct {
+	costs   []solver.Costs
+	unknown []string
+}
+
 // costs returns the costs by pool in a cluster of these nodes without those that gone
-// marks. The nodes begin with those of the snapshot.
-func (d *recostStep) costs(nodes []model.Node, gone []bool) []solver.Costs {
+// marks. The nodes begin with those of the snapshot. Where costs are unknown, nothing can be
+// launched.
+func (d *recostStep) costs(nodes []model.Node, gone []bool) (costs []solver.Costs, unknown []string) {
 	if d.asked == nil {
-		d.asked = map[string][]solver.Costs{}
+		d.asked = map[string]recosted{}
 		d.findCounting()
 	}
 	if len(d.counting) == 0 {
-		return d.in.Costs
+		return d.in.Costs, nil
 	}
 	key := d.difference(nodes, gone)
 	if out, ok := d.asked[key]; ok {
-		return out
+		return out.costs, out.unknown
 	}
-	use, out := usageOf(len(d.s.Pools), nodes, gone), slices.Clone(d.in.Costs)
+	use, out := usageOf(len(d.s.Pools), nodes, gone), recosted{costs: slices.Clone(d.in.Costs)}
 	for _, pool := range d.counting {
-		if out[pool] = d.ask(pool, use); out[pool] == nil {
-			out[pool] = d.excluded(pool)
+		if out.costs[pool] = d.ask(pool, use); out.costs[pool] == nil {
+			if out.unknown == nil {
+				out.unknown = make([]string, len(d.s.Pools))
+			}
+			out.costs[pool], out.unknown[pool] = d.excluded(pool), d.failed[pool]
 		}
 	}
 	d.asked[key] = out
-	return out
+	return out.costs, out.unknown
 }
 
 // ask returns a pool's costs where so much is in use. It returns nil when other policies fail
@@ -88,23 +97,28 @@ func (d *recostStep) excluded(pool int) solver.Costs {
 	return out
 }
 
-// note notes which policy has failed.
+// note notes which policy has failed, now or when the decision's costs were asked.
 func (d *recostStep) note(pool int, out *policy.RankOutcome) {
-	before, who := d.failedBefore(pool), ""
-	for _, name := range out.Failed {
-		if !slices.Contains(before, name) {
-			who = name
-			break
-		}
-	}
-	if out.Refused != nil {
-		who = out.Refused.Policy
-	}
-	why := "policy " + who + " did not say what nodes would cost in a smaller cluster"
 	if d.failed == nil {
 		d.failed = map[int]string{}
 	}
-	d.failed[pool] = why
+	before := d.failedBefore(pool)
+	d.failed[pool] = "not known what nodes would cost in a smaller cluster"
+	for _, name := range before {
+		if !slices.Contains(out.Failed, name) {
+			d.failed[pool] += ": policy " + name + " failed when this decision's costs were asked"
+			return
+		}
+	}
+	for _, name := range out.Failed {
+		if !slices.Contains(before, name) {
+			d.failed[pool] += ": policy " + name + " did not say"
+			return
+		}
+	}
+	if out.Refused != nil {
+		d.failed[pool] += ": policy " + out.Refused.Policy + " did not say"
+	}
 }
 
 // failedBefore are the policies that failed when the decision's costs of a pool were asked.
@@ -163,30 +177,4 @@ func (d *recostStep) difference(nodes []model.Node, gone []bool) string {
 	}
 	slices.Sort(names)
 	return strings.Join(names, "\n")
-}
-
-// unknown reports whether it is not known what offerings of a pool would cost.
-func (d *recostStep) unknown(pool int32) bool { return d.failed[int(pool)] != "" }
-
-// unpriced returns the nodes of a proposal that would go for their cost, although what they or
-// their replacements cost is not known. That may turn out in the course of a search.
-func (j *searchStep) unpriced(p *disrupt.Proposal) []int32 {
-	if j.recost == nil || p.Method != disrupt.Underutilized {
-		return nil
-	}
-	if slices.ContainsFunc(p.Sim.Plan.Nodes, func(n model.PlannedNode) bool { return j.recost.unknown(n.Pool) }) {
-		return p.Nodes
-	}
-	return slices.DeleteFunc(slices.Clone(p.Nodes), func(i int32) bool { return !j.recost.unknown(j.s.Nodes[i].Pool) })
-}
-
-// explainUnknown says why nodes stay of which it is not known what they cost.
-func (j *searchStep) explainUnknown(options []disrupt.Option) {
-	for _, o := range options {
-		if j.recost != nil && j.recost.unknown(j.s.Nodes[o.Node].Pool) {
-			j.addKept(option{node: o.Node, method: disrupt.Underutilized}, Disruption{
-				Reason: j.recost.failed[int(j.s.Nodes[o.Node].Pool)], RetryAt: j.s.Time.Add(retrySearch), Kind: disrupt.Blocked,
-			})
-		}
-	}
 }

@@ -191,15 +191,18 @@ func composition(s *model.Snapshot) string {
 func TestCountingPolicyFails(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason  string
-		answers int // then it fails
+		first   int // so many times it fails
+		answers int // then so many answers, and then it fails
 		failure policy.FailurePolicy
 		want    string
+		says    string
 	}{
 		"answers":        {reason: "three are replaced by spot, and the other pool's", answers: 1000, want: "general other"},
-		"ignored":        {reason: "without its answers the rest would be replaced, and bought again", answers: 1, want: "other"},
-		"fails closed":   {reason: "the same", answers: 1, failure: policy.Fail, want: "other"},
-		"in the middle":  {reason: "the same, by whatever was asked before", answers: 3, want: "other"},
+		"ignored":        {reason: "without its answers the rest would be replaced, and bought again", answers: 1, want: "other", says: "policy mixed did not say"},
+		"fails closed":   {reason: "the same", answers: 1, failure: policy.Fail, want: "other", says: "policy mixed did not say"},
+		"in the middle":  {reason: "what one node fewer costs was said before", answers: 3, want: "general other", says: "policy mixed did not say"},
 		"failed already": {reason: "it has no part in the costs of the decision either", want: "general other"},
+		"failed before":  {reason: "it has a part in these costs, and none in the decision's", answers: 1000, first: 1, want: "other", says: "policy mixed failed when this decision's costs were asked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := singles("m.small", 6, 0)
@@ -213,26 +216,30 @@ func TestCountingPolicyFails(t *testing.T) {
 			answer := p.rank
 			p.info.Match, p.info.Failure = policy.Match{NodePools: []string{"general"}}, tc.failure
 			p.rank = func(in *policy.RankInput) []policy.RankAnswer {
-				if asked++; asked > tc.answers {
+				if asked++; asked <= tc.first || asked > tc.first+tc.answers {
 					return nil // a fault: an answer for each row is wanted
 				}
 				return answer(in)
 			}
-			d := decideOn(t, s, Options{Disrupt: true, Search: true, SearchEffort: disrupt.Effort{Replaces: 100, Deletes: 100, Starts: 10}}, p)
-			pools := map[string]bool{}
+			d := decideOn(t, s, Options{Disrupt: true, Search: true, Explain: true, SearchEffort: disrupt.Effort{Replaces: 100, Deletes: 100, Starts: 10}}, p)
+			pools, goes := map[string]bool{}, map[int32]bool{}
 			for i := range d.Commands {
 				for _, n := range d.Commands[i].Nodes {
+					goes[n] = true
 					pools[s.Pools[s.Nodes[n].Pool].Name] = true
 				}
 			}
 			if got := strings.Join(slices.Sorted(maps.Keys(pools)), " "); got != tc.want {
 				t.Errorf("%s: nodes go of %q, want %q (asked %d times)", tc.reason, got, tc.want, asked)
 			}
-			told := slices.ContainsFunc(d.Disruptions, func(x Disruption) bool {
-				return !x.Go && strings.Contains(x.Reason, "policy mixed did not say")
-			})
-			if told != (tc.want == "other") {
-				t.Errorf("%s: whether a node says why it stays is %v", tc.reason, told)
+			told := map[int32]bool{}
+			for _, x := range d.Disruptions {
+				told[x.Node] = told[x.Node] || tc.says != "" && !x.Go && strings.Contains(x.Reason, tc.says)
+			}
+			for i := range s.Nodes {
+				if want := s.Nodes[i].Pool == 0 && tc.says != "" && !goes[int32(i)]; told[int32(i)] != want {
+					t.Errorf("%s: whether node %s says why it stays is %v", tc.reason, s.Nodes[i].Name, told[int32(i)])
+				}
 			}
 		})
 	}

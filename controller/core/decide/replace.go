@@ -16,12 +16,7 @@ import (
 const driftsAtOnce = 8
 
 // searchStep looks for nodes to remove or to replace, and starts commands.
-type searchStep struct {
-	*disrupter
-
-	// recost is nil where no policy ranks.
-	recost *recostStep
-}
+type searchStep struct{ *disrupter }
 
 // run replaces drifted nodes and then looks for a cheaper cluster. on are the
 // commands under way; the capacity that their pods need is taken.
@@ -41,8 +36,7 @@ func (j *searchStep) run(ctx context.Context, options []option, on []*Command) {
 func (j *searchStep) projection(ctx context.Context, on []*Command) *disrupt.Projection {
 	projection := disrupt.NewProjection(j.survey, j.in, j.out.Plan.Existing)
 	if slices.ContainsFunc(j.in.Costs, func(c solver.Costs) bool { return c != nil }) {
-		j.recost = &recostStep{rankStep: rankStep{j.decider}, ctx: ctx}
-		projection.Recost, projection.Unknown = j.recost.costs, j.recost.unknown
+		projection.Recost = (&recostStep{rankStep: rankStep{j.decider}, ctx: ctx}).costs
 	}
 	for _, c := range on {
 		hosts := j.replacements(c)
@@ -121,7 +115,6 @@ func (j *searchStep) underutilized(ctx context.Context, projection *disrupt.Proj
 	begun := projection.Search(open, left, effort, func(p *disrupt.Proposal) []int32 {
 		return j.start(ctx, projection, p)
 	})
-	j.explainUnknown(open)
 	j.explainSearch(options, projection.Found, begun == 0 && effort.Replaces > 0)
 }
 
@@ -142,9 +135,6 @@ func (j *searchStep) start(ctx context.Context, projection *disrupt.Projection, 
 // disrupted. wrong means that the checker rejected a widened plan, so that an
 // alternative of the proposal may still succeed.
 func (j *searchStep) try(ctx context.Context, projection *disrupt.Projection, p *disrupt.Proposal) (refused []int32, wrong bool) {
-	if refused := j.unpriced(p); len(refused) > 0 {
-		return refused, false
-	}
 	if refused := j.refusedByPolicies(ctx, p); len(refused) > 0 {
 		return refused, false
 	}

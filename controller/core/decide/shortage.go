@@ -89,8 +89,7 @@ func (d *decider) planned(scope string) model.Price {
 // replacement. Unlike search it also runs while the plan launches nodes, since pods
 // wait for the money that it frees.
 func (j *disrupter) freeHeadroom(ctx context.Context, options []option, on []*Command) {
-	search := &searchStep{disrupter: j}
-	projection := search.projection(ctx, on)
+	projection := (&searchStep{j}).projection(ctx, on)
 	options = slices.DeleteFunc(slices.Clone(options), func(o option) bool { return !j.short[j.s.Nodes[o.node].Pool] })
-	search.underutilized(ctx, projection, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
+	(&searchStep{j}).underutilized(ctx, projection, options, disrupt.Effort{Deletes: disrupt.DefaultEffort().Deletes})
 }

@@ -8,7 +8,8 @@ func (x *search) promising(open []Option) []Option {
 	units := unitPrices{search: x, r: r}
 	out := open[:0:0]
 	for _, o := range open {
-		unit := units.of(x.projection.costsWithout(o.Node))
+		costs, _ := x.projection.costsWithout(o.Node) // known: see Search
+		unit := units.of(costs)
 		r.exclude(o.Node)
 		moves, lost := r.placeBestFit(x.projection.survey.moving[o.Node])
 		r.undo(moves)

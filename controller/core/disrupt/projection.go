@@ -23,11 +23,9 @@ type Projection struct {
 	Trusting bool
 	// Recost returns what offerings cost, by pool, in a cluster of these nodes without those
 	// that gone marks, as the rank policies would answer; nil when their answers do not
-	// depend on what runs. Equal clusters have the same slice.
-	Recost func(nodes []model.Node, gone []bool) []solver.Costs
-	// Unknown reports whether Recost does not know what offerings of a pool cost; its nodes
-	// then stay. Nil knows all.
-	Unknown func(pool int32) bool
+	// depend on what runs. Equal clusters have the same slice. unknown says, by pool, why it is
+	// not known what offerings cost there, "" where it is; nil means that all is known.
+	Recost func(nodes []model.Node, gone []bool) (costs []solver.Costs, unknown []string)
 
 	survey  *Survey
 	snap    model.Snapshot

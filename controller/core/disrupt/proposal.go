@@ -105,7 +105,12 @@ const roundingShare = 1e-6
 // Costs are those of a cluster without the nodes: what they would cost if they were launched
 // again is compared with what would be launched in their place.
 func (sc *Projection) Consolidate(nodes []int32) *Proposal {
-	defer recost(sc, nodes)()
+	restore, unknown := recost(sc, nodes)
+	defer restore()
+	if unknown != "" {
+		sc.record(nodes, Blocked, unknown)
+		return nil
+	}
 	p := sc.Replace(Underutilized, nodes)
 	if p == nil {
 		sc.record(nodes, NoSaving, noPlace)

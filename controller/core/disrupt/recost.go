@@ -7,29 +7,37 @@ import (
 	"spokeshave.dev/controller/core/solver"
 )
 
-// costsWithout returns what offerings cost, by pool, in the projection without the nodes.
-func (sc *Projection) costsWithout(nodes ...int32) []solver.Costs {
+// costsWithout returns what offerings cost, by pool, in the projection without the nodes, and
+// why not everything about them is known, "" when it is.
+func (sc *Projection) costsWithout(nodes ...int32) (costs []solver.Costs, unknown string) {
 	if sc.Recost == nil {
-		return sc.In.Costs
+		return sc.In.Costs, ""
 	}
 	gone := make([]bool, len(sc.snap.Nodes))
 	copy(gone, sc.removed)
 	for _, i := range nodes {
 		gone[i] = true
 	}
-	return sc.Recost(sc.snap.Nodes, gone)
+	costs, why := sc.Recost(sc.snap.Nodes, gone)
+	for _, i := range nodes {
+		if why != nil && why[sc.snap.Nodes[i].Pool] != "" {
+			return costs, why[sc.snap.Nodes[i].Pool]
+		}
+	}
+	return costs, ""
 }
 
 // recost sets all costs of a projection to those without the nodes, and theirs to what they
-// would cost if they were launched again. The function that it returns takes that back.
-func recost(sc *Projection, nodes []int32) func() {
+// would cost if they were launched again. The function that it returns takes that back. unknown
+// says why that is not known.
+func recost(sc *Projection, nodes []int32) (restore func(), unknown string) {
 	if sc.Recost == nil {
-		return func() {}
+		return func() {}, ""
 	}
 	costs, before := sc.In.Costs, slices.Clone(sc.prices)
-	sc.In.Costs = sc.costsWithout(nodes...)
+	sc.In.Costs, unknown = sc.costsWithout(nodes...)
 	sc.types.buyAnew(sc.snap.Nodes, nodes, sc.In.Costs, sc.prices)
-	return func() { sc.In.Costs, sc.prices = costs, before }
+	return func() { sc.In.Costs, sc.prices = costs, before }, unknown
 }
 
 // buyAnew sets the effective prices of some of the nodes to what they would cost if they were

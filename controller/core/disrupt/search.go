@@ -55,16 +55,18 @@ func (sc *Projection) Search(options []Option, left []int, effort Effort, start 
 	open := options[:0:0]
 	for _, o := range options {
 		if sc.Recost != nil {
-			sc.prices[o.Node] = sc.types.prices(&sc.snap.Nodes[o.Node], sc.costsWithout(o.Node))
+			costs, unknown := sc.costsWithout(o.Node)
+			if unknown != "" {
+				sc.record([]int32{o.Node}, Blocked, unknown)
+				continue
+			}
+			sc.prices[o.Node] = sc.types.prices(&sc.snap.Nodes[o.Node], costs)
 		}
 		o.price = sc.prices[o.Node].effective
 		o.worth = o.price / (1 + o.Cost)
 		if sc.Settled(o.Node) && o.price > 0 {
 			open = append(open, o)
 		}
-	}
-	if sc.Unknown != nil { // which may have turned out with the last of them
-		open = slices.DeleteFunc(open, func(o Option) bool { return sc.Unknown(sc.snap.Nodes[o.Node].Pool) })
 	}
 	if len(open) == 0 {
 		return 0

@@ -29,15 +29,14 @@ func (b budget) spend(info *Info, took time.Duration) { b[sharer(info)] += took 
 
 // over returns the fault of a policy whose time is used up, nil while it is not.
 func (b budget) over(info *Info) error {
-	taken := b[sharer(info)]
-	if taken < TimePerDecision {
+	if b[sharer(info)] < TimePerDecision {
 		return nil
 	}
 	who := "the policy has"
 	if info.Match.Scope != nil {
 		who = "the policies of namespace " + info.Namespace + " have"
 	}
-	return &Fault{Kind: FaultDeadline, Message: fmt.Sprintf("not asked: %s taken %s of this decision; no more is asked after %s", who, taken.Round(time.Millisecond), TimePerDecision)}
+	return &Fault{Kind: FaultDeadline, Message: fmt.Sprintf("not asked: %s taken more than %s of this decision", who, TimePerDecision)}
 }
 
 // RankAgain is [Panel.Rank] for a question that the decision can do without. It leaves the

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"fmt"
+	"maps"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -16,11 +17,30 @@ const (
 	allShare   = 2
 )
 
+// reserve numbers a policy and takes its share, until release is called or it is kept.
+func (h *host) reserve(p *compiled) (release func(), err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.admit(p); err != nil {
+		return nil, err
+	}
+	h.last++
+	p.id = h.last
+	h.coming[p.id] = p
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.coming, p.id)
+	}, nil
+}
+
 // admit returns an error when the policy, with the others, would hold more than its share. An
 // earlier version of it goes when it comes, and does not count. The caller has h.mu.
 func (h *host) admit(p *compiled) error {
 	var team, teams, all uint64
-	for _, q := range h.policies {
+	others := maps.Clone(h.policies)
+	maps.Copy(others, h.coming)
+	for _, q := range others {
 		if q.info.Namespace == p.info.Namespace && q.info.Name == p.info.Name {
 			continue
 		}
@@ -47,16 +67,20 @@ func (h *host) admit(p *compiled) error {
 	return nil
 }
 
-// over returns an error when the policy does not fit beside what others hold. It is transient:
-// another attempt may succeed once they hold less.
+// over returns an error when the policy does not fit beside what others hold. Another attempt
+// may succeed once they hold less, unless it does not fit alone.
 func over(p *compiled, who string, others, most uint64) error {
 	if others+p.holds <= most {
 		return nil
 	}
+	kind := policy.FaultDeadline
+	if p.holds > most {
+		kind = policy.FaultTrap
+	}
 	return &refusal{
 		text: fmt.Sprintf("it takes %.1f MiB of memory while it is not asked, and %s together may take %.0f MiB, of which others have %.1f; make its data smaller, remove others, or raise --rego-memory",
 			mib(p.holds), who, mib(most), mib(others)),
-		fault: policy.Fault{Kind: policy.FaultDeadline},
+		fault: policy.Fault{Kind: kind},
 	}
 }
 

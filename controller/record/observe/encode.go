@@ -55,7 +55,8 @@ func (o *Observer) Decode(text []byte) error {
 		if i > 0 && !k.Hours[i-1].Start.Before(h.Start) {
 			return fmt.Errorf("read what was observed: hour %s does not go with the others", h.Start)
 		}
-		if h.Seconds < 0 || h.Seconds > mostSeconds || !h.Really.valid() || !h.Would.valid() {
+		h.Seconds = min(h.Seconds, mostSeconds) // more where the clock was put back
+		if h.Seconds < 0 || !h.Really.valid() || !h.Would.valid() {
 			return fmt.Errorf("read what was observed: hour %s: %+v", h.Start, *h)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -12,6 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
+	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/harness"
 )
 
@@ -27,7 +33,7 @@ func recordAttacks() map[string]attack {
 			run: func(t *testing.T) { loses(t, "spokeshave-breakers") },
 		},
 		"editor/rewrites-the-ledger": {
-			story: "somebody writes a ledger of an empty month", want: "what the controller has counted stays", keeps: "the month to date", run: rewritesTheLedger,
+			story: "somebody writes a ledger of an empty month", want: "what the controller has counted stays, in doubt until somebody accepts it", keeps: "the month to date", run: rewritesTheLedger,
 		},
 		"editor/policy-in-kube-system": {
 			story: "somebody labels a ConfigMap of kube-system as a policy that stops everything", want: "nobody reads it", keeps: "launches", launches: true,
@@ -73,20 +79,42 @@ func loses(t *testing.T, name string) {
 
 func rewritesTheLedger(t *testing.T) {
 	month := number(t, "spokeshave_spend_month_to_date_usd", `scope="cluster"`)
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: "spokeshave-ledger"}}
-	if err := stack.Client.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+	store := &configmap.Store{Client: stack.Client, Live: stack.Client, Namespace: harness.Namespace, Name: ledger.Name, Key: ledger.Key}
+	stored := func(ctx context.Context) (spend.Ledger, float64, error) {
+		text, _, err := store.Read(ctx)
+		if err != nil {
+			return spend.Ledger{}, 0, err
+		}
+		l, err := spend.Decode(text)
+		sum := l.Total()
+		return l, sum.USD(), err
+	}
+	until(t, "the stored ledger to have something", func(ctx context.Context) (string, bool) {
+		_, usd, err := stored(ctx)
+		return fmt.Sprint(usd, err), err == nil && usd > 1e-4
+	})
+	empty := spend.New(&model.Snapshot{Time: time.Now()})
+	forged, err := empty.Encode()
+	if err != nil {
 		t.Fatal(err)
 	}
-	for key := range cm.Data {
-		cm.Data[key] = `{"version": 1}`
-	}
-	if err := stack.Client.Update(t.Context(), cm); err != nil {
+	if err := store.Write(t.Context(), forged); err != nil {
 		t.Fatal(err)
 	}
-	version := cm.ResourceVersion
-	until(t, "the ledger to be written", func(ctx context.Context) (string, bool) {
-		err := stack.Client.Get(ctx, client.ObjectKeyFromObject(cm), cm)
-		return fmt.Sprint(err), err == nil && cm.ResourceVersion != version
+	var now spend.Ledger
+	until(t, "the ledger to be written, in doubt", func(ctx context.Context) (string, bool) {
+		l, usd, err := stored(ctx)
+		now = l
+		return fmt.Sprint(usd, err), err == nil && l.Doubt != nil
+	})
+	accepted := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, karpv1.AnnotationAcceptLedger, now.Doubt.Since.Format(time.RFC3339))
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: ledger.Name}}
+	if err := stack.Client.Patch(t.Context(), cm, client.RawPatch(types.MergePatchType, accepted)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the estimate to be accepted", func(ctx context.Context) (string, bool) {
+		doubt, err := metric(ctx, "spokeshave_spend_in_doubt", "")
+		return fmt.Sprint(doubt, err), err == nil && doubt == 0
 	})
 	if now := number(t, "spokeshave_spend_month_to_date_usd", `scope="cluster"`); now < month {
 		t.Errorf("the month had cost %v, and has cost %v", month, now)

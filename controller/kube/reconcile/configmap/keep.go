@@ -55,9 +55,12 @@ func (s *Store) Read(ctx context.Context) ([]byte, *corev1.ConfigMap, error) {
 	case err != nil:
 		return nil, nil, fmt.Errorf("read ConfigMap %s/%s: %w", s.Namespace, s.Name, err)
 	}
-	text, err := s.unpack(cm.BinaryData[s.Key])
+	text, err := s.Text(cm)
 	return text, cm, err
 }
+
+// Text returns the record of a ConfigMap that was read. The error is ErrCorrupt when there is none.
+func (s *Store) Text(cm *corev1.ConfigMap) ([]byte, error) { return s.unpack(cm.BinaryData[s.Key]) }
 
 // Write replaces the record. The error is ErrTooLarge when the record does not fit.
 func (s *Store) Write(ctx context.Context, text []byte) error {

@@ -90,8 +90,8 @@ func (k *Tracker) replace(ctx context.Context, text []byte, annotations map[stri
 // errOvertaken says that another replica has written the ledger.
 var errOvertaken = errors.New("another replica has written the ledger, which is read again")
 
-// reread reads the stored ConfigMap after its version has changed. The error is
-// errOvertaken when its record has changed too.
+// reread reads the stored ConfigMap after its version has changed. The error says that its
+// record has changed too, and that this one's is not to be written now.
 func (k *Tracker) reread(ctx context.Context) error {
 	now := &corev1.ConfigMap{}
 	err := k.Live.Get(ctx, types.NamespacedName{Namespace: k.Namespace, Name: Name}, now)
@@ -105,7 +105,5 @@ func (k *Tracker) reread(ctx context.Context) error {
 		k.stored = now
 		return nil
 	}
-	k.stored, k.pending = now, nil
-	k.ledger.Store(nil)
-	return errOvertaken
+	return k.foreign(ctx, now)
 }

@@ -102,11 +102,15 @@ func rewritesTheLedger(t *testing.T) {
 		t.Fatal(err)
 	}
 	var now spend.Ledger
-	until(t, "the ledger to be written, in doubt", func(ctx context.Context) (string, bool) {
+	// The ledger is stored every minute: first over the forged one, and then with the doubt.
+	err = stack.Until(t.Context(), "the ledger to be written, in doubt", 5*time.Minute, func(ctx context.Context) (string, bool) {
 		l, usd, err := stored(ctx)
 		now = l
 		return fmt.Sprint(usd, err), err == nil && l.Doubt != nil
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	accepted := fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, karpv1.AnnotationAcceptLedger, now.Doubt.Since.Format(time.RFC3339))
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: harness.Namespace, Name: ledger.Name}}
 	if err := stack.Client.Patch(t.Context(), cm, client.RawPatch(types.MergePatchType, accepted)); err != nil {

@@ -113,6 +113,26 @@ func TestNodeMetrics(t *testing.T) {
 	}
 }
 
+// TestDoubtfulNodes: nodes that are not what they say, and those without a known price, are
+// counted as long as they are there.
+func TestDoubtfulNodes(t *testing.T) {
+	m, reg := metricsOf(t)
+	s := town(0)
+	s.Nodes[0].Mislabelled, s.Nodes[1].Mislabelled, s.Nodes[2].PriceAssumed = true, true, true
+	for _, step := range []struct {
+		s    *model.Snapshot
+		want map[string]float64
+	}{
+		{s, map[string]float64{"spokeshave_nodes_mislabelled{}": 2, "spokeshave_nodes_price_assumed{}": 1}},
+		{town(1), map[string]float64{"spokeshave_nodes_mislabelled{}": 0, "spokeshave_nodes_price_assumed{}": 0}},
+	} {
+		m.Observe(step.s, &decide.Decision{}, 0)
+		if diff := cmp.Diff(step.want, figures(t, reg, "spokeshave_nodes_mislabelled", "spokeshave_nodes_price_assumed")); diff != "" {
+			t.Errorf("-want +got\n%s", diff)
+		}
+	}
+}
+
 // TestFiguresOfDeletedPools: nodes of a deleted NodePool count under its name until
 // they are gone; soon afterwards no series has the name.
 func TestFiguresOfDeletedPools(t *testing.T) {

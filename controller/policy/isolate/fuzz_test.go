@@ -62,7 +62,7 @@ func FuzzCompile(f *testing.F) {
 }
 
 // texts returns the files of a policy.
-func texts(b []byte, generated bool) map[string]string { //nolint:revive // as above
+func texts(b []byte, generated bool) map[string]string { //nolint:revive // an input of the fuzzer, not a mode
 	if generated {
 		return generate(b)
 	}

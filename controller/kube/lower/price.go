@@ -60,7 +60,8 @@ func (b *builder) reserve(n *model.Node, claim *karpv1.NodeClaim, opts []model.O
 	}
 }
 
-// known returns the price of a launched node, 0 when nobody knows it.
+// known returns the price of a launched node's instance, 0 when nobody knows it. What
+// the decision reserved includes the node's extra cost, which is counted beside the price.
 func (b *builder) known(n *model.Node, claim *karpv1.NodeClaim, opts []model.Option) model.Price {
 	at := model.Option{InstanceType: n.InstanceType, Zone: n.Zone, CapacityType: n.CapacityType}
 	if price := b.priceOf(claim, &at); price > 0 {
@@ -72,7 +73,7 @@ func (b *builder) known(n *model.Node, claim *karpv1.NodeClaim, opts []model.Opt
 	if n.Bought != nil && n.Bought.Price > 0 {
 		return n.Bought.Price
 	}
-	return reserved(claim)
+	return max(0, reserved(claim)-n.Extra)
 }
 
 // billingEnded reports whether EC2 bills nothing more for a claim that is being deleted: its

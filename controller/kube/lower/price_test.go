@@ -96,3 +96,27 @@ func TestPrice(t *testing.T) {
 		})
 	}
 }
+
+// TestReservedHasExtra: what was reserved for a launch includes the volumes of its node,
+// which are counted once, also where the reservation is all that is known of the price.
+func TestReservedHasExtra(t *testing.T) {
+	const extra, reserved = 30_000, 140_000
+	for name, conditions := range map[string][]metav1.Condition{
+		"in flight": nil,
+		"launched":  {{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{
+				Name: "c", Labels: map[string]string{corev1.LabelInstanceTypeStable: "not.sold"},
+				Annotations: map[string]string{karpv1.AnnotationReservedUSD: "0.140000", karpv1.AnnotationLaunch: "["},
+			}}
+			claim.Spec.NodeClassRef.Name = "default"
+			claim.Status.Conditions = conditions
+			s, _ := Build(Inputs{NodeClaims: []*karpv1.NodeClaim{claim}, Catalogs: map[string]model.Catalog{"default": {NodeCost: extra}}})
+			n := &s.Nodes[0]
+			if n.Cost() != reserved || n.Extra != extra || (conditions == nil && n.Reserved != reserved) {
+				t.Errorf("counted as %d, of which %d extra, reserved %d; want %d, of which %d", n.Cost(), n.Extra, n.Reserved, reserved, extra)
+			}
+		})
+	}
+}

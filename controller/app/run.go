@@ -35,8 +35,10 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/cloud/aws"
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/provider"
 	"spokeshave.dev/controller/kube/places"
 	"spokeshave.dev/controller/kube/reconcile/index"
+	"spokeshave.dev/controller/kube/reconcile/lifecycle"
 	"spokeshave.dev/controller/kube/reconcile/termination"
 	"spokeshave.dev/controller/record/journal"
 	"spokeshave.dev/controller/record/observe"
@@ -189,6 +191,9 @@ func newProvider(ctx context.Context, o *Options, mgr manager.Manager, log logr.
 			class := &awsv1.EC2NodeClass{}
 			err := mgr.GetClient().Get(ctx, types.NamespacedName{Name: name}, class)
 			return class, err
+		},
+		Written: func(ctx context.Context, claim string) (provider.Attempt, error) {
+			return lifecycle.Written(ctx, mgr.GetAPIReader(), claim)
 		},
 		Clock:  clock.RealClock{}.Now,
 		Log:    log.WithName("aws"),

@@ -10,6 +10,7 @@ import (
 
 	awsv1 "spokeshave.dev/api/aws/v1"
 	"spokeshave.dev/controller/cloud/aws/market"
+	"spokeshave.dev/controller/cloud/provider"
 )
 
 // Config says where the cloud is and which cluster its instances belong to.
@@ -46,6 +47,10 @@ type Config struct {
 	// Classes finds a node class by name; a NotFound error or nil is a class
 	// that does not exist.
 	Classes func(ctx context.Context, name string) (*awsv1.EC2NodeClass, error)
+	// Written returns the attempt that a claim has written down, read from the API server. The
+	// error has kind NotFound for a claim that is gone or being deleted. Nil is not known: a
+	// claim that shares a launch with one that does not come then waits longer.
+	Written func(ctx context.Context, claim string) (provider.Attempt, error)
 	// Clock is time.Now outside of tests.
 	Clock func() time.Time
 	Log   logr.Logger

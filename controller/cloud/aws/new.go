@@ -82,7 +82,7 @@ func (p *Provider) wire(cfg *Config, api client.Services, m *metrics) {
 		EC2: api.EC2, Cluster: cfg.ClusterName, Clock: cfg.Clock, Batches: m.batches, Failures: m.notEnded, ZoneID: p.zoneID,
 	})
 	p.launcher = fleet.New(fleet.Config{
-		EC2: api.EC2, Cluster: cfg.ClusterName, Clock: cfg.Clock, Concurrent: cfg.Claims, ClusterDetails: cluster.Details,
+		EC2: api.EC2, Cluster: cfg.ClusterName, Clock: cfg.Clock, Concurrent: cfg.Claims, Written: cfg.Written, ClusterDetails: cluster.Details,
 		Groups: p.nodeClasses.groups, Catalogue: p.catalogue, Templates: p.nodeClasses.templates, Instances: p.instances,
 		Shortage: p.available.shortage, Reservations: p.available.reservations, Shifts: p.available.shifts, Addresses: addresses,
 		Batches: m.batches, Metrics: m.launches,

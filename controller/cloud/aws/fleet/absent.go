@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
@@ -10,36 +11,51 @@ import (
 	"spokeshave.dev/controller/cloud/provider"
 )
 
-// withoutAbsent decides what becomes of a shared launch of which some do not come. One
-// that this process made was never sent: after a while it is void. Of one found
-// on the claims, EC2 is asked: when it started anything, the request was sent by
-// a predecessor, and repeating it is safe; when it shows nothing although a predecessor's
-// request must have been answered, and what it started be visible, nothing was sent.
+// mostAsked is how many absent claims of a launch are read at a time.
+const mostAsked = 20
+
+// withoutAbsent decides what becomes of a shared launch of which some do not come. One that
+// this process made was never sent: it is void once one of them cannot come any more, or
+// after a while. Of one found on the claims, EC2 is asked: when it started anything, the
+// request was sent by a predecessor, and repeating it is safe. When EC2 shows nothing, the
+// request was not sent if one of them cannot have written it down, or if a predecessor's
+// request must have been answered by now and what it started be visible.
 func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim string) error {
 	now := l.cfg.Clock()
-	waiting := client.Refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, s.absent())
-	if s.made {
-		if now.Sub(s.begun) < arrivalGrace {
-			return waiting
+	looks, old := s.mayLook(now), now.Sub(s.begun) >= arrivalGrace
+	if !s.made {
+		if looks {
+			found, err := l.cfg.Instances.Find(ctx, client.Filter("tag:"+awsv1.TagLaunch, s.token), client.Filter("tag:"+awsv1.TagEKSCluster, l.cfg.Cluster))
+			switch {
+			case err != nil:
+				return client.Fault(err, "launch %s: look for what its request started", claim)
+			case len(found) > 0:
+				s.release()
+				return nil
+			}
 		}
+		old = looks && now.Sub(s.begun) >= instances.SettleTime+client.FleetTimeout(len(s.claims))
+	}
+	absent := s.absent()
+	if old || looks && l.neverComes(ctx, s, absent) {
 		s.dissolve()
-		return client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, s.absent())
+		return client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, first(absent))
 	}
-	if !s.mayLook(now) {
-		return waiting
-	}
-	found, err := l.cfg.Instances.Find(ctx, client.Filter("tag:"+awsv1.TagLaunch, s.token), client.Filter("tag:"+awsv1.TagEKSCluster, l.cfg.Cluster))
-	switch {
-	case err != nil:
-		return client.Fault(err, "launch %s: look for what its request started", claim)
-	case len(found) > 0:
-		s.release()
-		return nil
-	case now.Sub(s.begun) < instances.SettleTime+client.FleetTimeout(len(s.claims)):
-		return waiting
-	}
-	s.dissolve()
-	return client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, s.absent())
+	return client.Refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, first(absent))
+}
+
+// neverComes reports whether an absent claim will never ask for the launch. The attempts of a
+// claim are numbered, and under each number one request is written down. So a claim that has
+// written another one under the number of this launch has never written this one. Of a launch
+// that this process made, it also holds for a claim that has gone, or has written any other.
+func (l *Launcher) neverComes(ctx context.Context, s *sharedLaunch, absent []string) bool {
+	return l.cfg.Written != nil && slices.ContainsFunc(absent[:min(len(absent), mostAsked)], func(claim string) bool {
+		written, err := l.cfg.Written(ctx, claim)
+		if err != nil {
+			return s.made && provider.KindOf(err) == provider.NotFound
+		}
+		return len(written.Request) > 0 && written.Token != s.token && (s.made || written.Ordinal == s.ordinal)
+	})
 }
 
 // mayLook is true for one caller every ten seconds.

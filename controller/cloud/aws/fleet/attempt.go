@@ -44,14 +44,15 @@ type member struct {
 	err     error
 }
 
-// groupAttempts gives attempts to members: those who want the same share one.
+// groupAttempts gives attempts to members: those who want the same, by an attempt with the
+// same number, share one.
 func (l *Launcher) groupAttempts(all []*member) {
 	slices.SortFunc(all, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(a.request, b.request), cmp.Compare(a.claim, b.claim), cmp.Compare(a.ordinal, b.ordinal))
+		return cmp.Or(cmp.Compare(a.request, b.request), cmp.Compare(a.ordinal, b.ordinal), cmp.Compare(a.claim, b.claim))
 	})
 	for len(all) > 0 {
 		n := 1
-		for n < len(all) && n < maxSharing && all[n].request == all[0].request && all[n].claim != all[n-1].claim {
+		for n < len(all) && n < maxSharing && all[n].request == all[0].request && all[n].ordinal == all[0].ordinal {
 			n++
 		}
 		if err := shareAttempt(all[:n]); err != nil {

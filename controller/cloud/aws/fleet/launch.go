@@ -34,6 +34,9 @@ type Config struct {
 	Clock   func() time.Time
 	// Concurrent is how many claims are launched at the same time; 0 is not known.
 	Concurrent int
+	// Written returns the attempt that a claim has written down, read where it is written. The
+	// error has kind NotFound for a claim that is gone or being deleted. Nil is not known.
+	Written func(ctx context.Context, claim string) (provider.Attempt, error)
 	// ClusterDetails is what nodes are told of the cluster.
 	ClusterDetails func(context.Context) (bootstrap.Cluster, error)
 

@@ -34,6 +34,8 @@ const (
 type sharedLaunch struct {
 	token  string
 	claims []string
+	// ordinal is the number of the attempt, the same for all claims.
+	ordinal int
 	// begun is when this process first heard of the request. made says that it prepared it
 	// itself, so that nothing was sent before.
 	begun time.Time
@@ -53,7 +55,7 @@ type sharedLaunch struct {
 	flight  chan struct{}
 	failure error
 	outcome outcome
-	// looked is when EC2 was asked last whether the request has been sent.
+	// looked is when claims and EC2 were asked last what became of the request.
 	looked time.Time
 }
 
@@ -135,9 +137,8 @@ func (s *sharedLaunch) arrive(ctx context.Context, claim string) error {
 
 var errAbsent = client.Refuse(provider.Unavailable, "waiting for the other claims of the same request")
 
-// absent names the claims that have not come, the first few of them: the text
-// goes into the condition of every other claim.
-func (s *sharedLaunch) absent() string {
+// absent returns the claims that have not come.
+func (s *sharedLaunch) absent() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []string
@@ -146,10 +147,16 @@ func (s *sharedLaunch) absent() string {
 			out = append(out, c)
 		}
 	}
-	if more := len(out) - 3; more > 0 {
-		out = append(out[:3], fmt.Sprintf("%d more", more))
+	return out
+}
+
+// first names the first few of the claims: the text goes into the condition of every other
+// claim of the launch.
+func first(claims []string) string {
+	if more := len(claims) - 3; more > 0 {
+		return fmt.Sprintf("%s, %d more", strings.Join(claims[:3], ", "), more)
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(claims, ", ")
 }
 
 // answered returns the claim's part of the outcome, once there is one.

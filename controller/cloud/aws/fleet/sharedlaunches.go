@@ -51,7 +51,7 @@ func (s *sharedLaunches) findLocked(attempt *provider.Attempt, now time.Time, ma
 	}
 	s.dropOldLocked(now)
 	out := &sharedLaunch{
-		token: attempt.Token, claims: attempt.Claims, begun: now, made: made,
+		token: attempt.Token, claims: attempt.Claims, ordinal: attempt.Ordinal, begun: now, made: made,
 		arrived: map[string]bool{}, ready: make(chan struct{}), void: make(chan struct{}),
 	}
 	if s.byToken == nil {

@@ -115,6 +115,22 @@ func recorded(claim *karpv1.NodeClaim) (attempt provider.Attempt, err error) {
 	return attempt, nil
 }
 
+// Written returns the attempt that is written on a claim, the zero value when none is, read
+// with the reader. The error has kind NotFound when the claim is gone or being deleted.
+func Written(ctx context.Context, from client.Reader, name string) (provider.Attempt, error) {
+	claim := &karpv1.NodeClaim{}
+	err := from.Get(ctx, client.ObjectKey{Name: name}, claim)
+	switch {
+	case apierrors.IsNotFound(err):
+		return provider.Attempt{}, &provider.Error{Kind: provider.NotFound, Err: err}
+	case err != nil:
+		return provider.Attempt{}, fmt.Errorf("read claim %s: %w", name, err)
+	case !claim.DeletionTimestamp.IsZero():
+		return provider.Attempt{}, &provider.Error{Kind: provider.NotFound, Err: fmt.Errorf("claim %s is being deleted", name)}
+	}
+	return recorded(claim)
+}
+
 func (r *Reconciler) writeAttempt(ctx context.Context, claim *karpv1.NodeClaim, attempt provider.Attempt) error {
 	text, err := json.Marshal(attempt)
 	if err != nil {

@@ -104,8 +104,8 @@ func (p *components) wire(ctx context.Context) error {
 	}
 	if Mode(p.options.Mode) == Observe {
 		left := &reservation.StaleReporter{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
-		if err := p.mgr.Add(left); err != nil {
-			return fmt.Errorf("add the look for reserved nodes: %w", err)
+		if err := errors.Join(p.mgr.Add(left), p.mgr.Add(p.rewound(nil))); err != nil {
+			return fmt.Errorf("add what looks at the cluster: %w", err)
 		}
 		return nil
 	}
@@ -326,7 +326,7 @@ func (p *components) reconcilers() error {
 		memory.SetupWithManager(p.mgr), partitions.SetupWithManager(p.mgr), tagger.SetupWithManager(p.mgr), p.mgr.Add(sweeper),
 		classes.SetupWithManager(p.mgr), claims.SetupWithManager(p.mgr), nodes.SetupWithManager(p.mgr),
 		pools.SetupWithManager(p.mgr), podEvents.SetupWithManager(p.mgr), holds.SetupWithManager(p.mgr), drifts.SetupWithManager(p.mgr), expiry.SetupWithManager(p.mgr), p.mgr.Add(collector), p.mgr.Add(interruptions),
-		p.mgr.Add(&reservation.Releaser{Client: c, Clock: p.clock}),
+		p.mgr.Add(&reservation.Releaser{Client: c, Clock: p.clock}), p.mgr.Add(p.rewound(stops)),
 	)
 	if err != nil {
 		return fmt.Errorf("add reconcilers: %w", err)

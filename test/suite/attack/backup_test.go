@@ -57,6 +57,15 @@ func olderEtcd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// It ends, because its watches cannot be trusted, and its Deployment starts it again.
+	err = stack.Until(t.Context(), "the controller to end", 3*time.Minute, func(ctx context.Context) (string, bool) {
+		state, _ := stack.Leads(ctx)
+		return state, state == "the controller has ended"
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	led(t)
 	err = stack.Holds(t.Context(), "instances without a claim", time.Minute, func(ctx context.Context) (string, bool) {
 		gone := ended(ctx, forgotten)
 		return gone, gone == ""

@@ -1,0 +1,24 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"spokeshave.dev/controller/kube/reconcile/breaker"
+	"spokeshave.dev/controller/kube/rewound"
+)
+
+// rewoundEvery is how often it is looked whether the API server went back in time.
+const rewoundEvery = 10 * time.Second
+
+// rewound returns what ends this process when the API server went back in time. A leader
+// first compares the instances with what is left, and writes what is stopped, which a new
+// process could not know. stops may be nil.
+func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
+	return &rewound.Watch{
+		Live: p.mgr.GetAPIReader(), Clock: p.clock, Every: rewoundEvery,
+		Ready: func(ctx context.Context) bool {
+			return !p.leading() || stops.Sync(ctx) == nil && !breaker.Doubted(stops)
+		},
+	}
+}

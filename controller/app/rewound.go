@@ -16,7 +16,7 @@ const rewoundEvery = 10 * time.Second
 // process could not know. stops may be nil.
 func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
 	return &rewound.Watch{
-		Live: p.mgr.GetAPIReader(), Clock: p.clock, Every: rewoundEvery,
+		Live: p.mgr.GetAPIReader(), Clock: p.clock, Namespace: p.options.Namespace, Every: rewoundEvery,
 		Ready: func(ctx context.Context) bool {
 			return !p.leading() || stops.Sync(ctx) == nil && !breaker.Doubted(stops)
 		},

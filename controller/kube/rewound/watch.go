@@ -3,8 +3,9 @@
 // not reached yet: the caches keep what was lost and miss what happens, without any error,
 // and only a new process reads everything again.
 //
-// A restore that raises the revisions, as etcd's documentation advises, is not noticed here:
-// watches fail after it, and are begun anew.
+// Three things tell: a revision lower than one before, for as long as the restored API server
+// has not caught up; the record of package breaker, which was seen newer before; and what the
+// leader, which alone writes that record, has found.
 package rewound
 
 import (
@@ -18,31 +19,35 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 )
 
 // longest is for how long the end of a controller is put off.
 const longest = 5 * time.Minute
 
-// Watch compares the revisions that the API server shows one after the other. It runs on
-// every replica: one that does not lead yet has the same caches.
+// Watch looks whether the API server went back in time. It runs on every replica: one that
+// does not lead yet has the same caches.
 type Watch struct {
 	// Live reads from the API server.
 	Live  client.Reader
 	Clock clock.WithTicker
-	// Every is how often the revision is read.
+	// Namespace is where the record is.
+	Namespace string
+	// Every is how often is looked.
 	Every time.Duration
 	// Ready, when set, reports whether the controller may end: what it alone remembers is on
 	// record. The end waits for that, for five minutes at most.
 	Ready func(context.Context) bool
 
-	newest uint64
-	back   backInTime
+	last  moment
+	why   string
+	found time.Time
 }
 
-// backInTime is a revision lower than one before, and when it was found.
-type backInTime struct {
-	before, now uint64
-	found       time.Time
+// moment is a point of the API server's history.
+type moment struct {
+	revision       uint64
+	seen, restored time.Time
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -64,37 +69,51 @@ func (w *Watch) Start(ctx context.Context) error {
 	}
 }
 
-// look reads the revision, and returns an error once the controller shall end.
+// look returns an error once the controller shall end.
 func (w *Watch) look(ctx context.Context) error {
-	if w.back.found.IsZero() {
-		revision, err := w.revision(ctx)
+	if w.why == "" {
+		now, err := w.read(ctx)
 		if err != nil {
 			return nil //nolint:nilerr // an API server that is away is no sign
 		}
-		if revision >= w.newest {
-			w.newest = revision
+		if w.why = w.last.before(now); w.why == "" {
+			w.last = now
 			return nil
 		}
-		w.back = backInTime{before: w.newest, now: revision, found: w.Clock.Now()}
-		logr.FromContextOrDiscard(ctx).Info("the API server went back in time", "revision", revision, "before", w.newest)
+		w.found = w.Clock.Now()
+		logr.FromContextOrDiscard(ctx).Info("the API server went back in time", "because", w.why)
 	}
-	if w.Ready != nil && !w.Ready(ctx) && w.Clock.Since(w.back.found) < longest {
+	if w.Ready != nil && !w.Ready(ctx) && w.Clock.Since(w.found) < longest {
 		return nil
 	}
-	return fmt.Errorf("the API server went back in time, from revision %d to %d: it was restored from a backup, and this controller starts again to read everything anew",
-		w.back.before, w.back.now)
+	return fmt.Errorf("the API server went back in time: %s; this controller ends, to be started again and read everything anew", w.why)
 }
 
-// revision returns the resource version of a list that the API server makes now: revisions
-// of etcd, which grow with every write.
-func (w *Watch) revision(ctx context.Context) (uint64, error) {
+// before says why now is not after m, "" when it may be. Nothing is before the zero moment.
+func (m moment) before(now moment) string {
+	switch {
+	case m.revision == 0:
+		return ""
+	case now.revision < m.revision:
+		return fmt.Sprintf("its revision is %d, and was %d", now.revision, m.revision)
+	case now.restored.After(m.restored):
+		return "the leader found at " + now.restored.Format(time.RFC3339) + " that it was restored from a backup"
+	case now.seen.Before(m.seen):
+		return fmt.Sprintf("by its record it was last seen at %s, and a moment ago it was %s", now.seen.Format(time.RFC3339), m.seen.Format(time.RFC3339))
+	}
+	return ""
+}
+
+// read reads where the API server is. The resource version of a list is etcd's revision,
+// which grows with every write.
+func (w *Watch) read(ctx context.Context) (out moment, err error) {
 	var claims karpv1.NodeClaimList
 	if err := w.Live.List(ctx, &claims, client.Limit(1)); err != nil {
-		return 0, fmt.Errorf("read the API server's revision: %w", err)
+		return out, fmt.Errorf("read the API server's revision: %w", err)
 	}
-	revision, err := strconv.ParseUint(claims.ResourceVersion, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("read the API server's revision: %w", err)
+	if out.revision, err = strconv.ParseUint(claims.ResourceVersion, 10, 64); err != nil {
+		return out, fmt.Errorf("read the API server's revision: %w", err)
 	}
-	return revision, nil
+	out.seen, out.restored, err = breaker.Marks(ctx, w.Live, w.Namespace)
+	return out, err
 }

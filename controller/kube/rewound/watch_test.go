@@ -9,11 +9,13 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	awsv1 "spokeshave.dev/api/aws/v1"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/rewound"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/controlplane"
@@ -50,7 +52,7 @@ func TestRewound(t *testing.T) {
 	var ends []<-chan error
 	start := func(ready func(context.Context) bool) {
 		ended := make(chan error, 1)
-		w := &rewound.Watch{Live: live, Clock: clock, Every: 10 * time.Second, Ready: ready}
+		w := &rewound.Watch{Live: live, Clock: clock, Namespace: "kube-system", Every: 10 * time.Second, Ready: ready}
 		if w.NeedLeaderElection() {
 			t.Error("a replica that does not lead keeps its caches")
 		}
@@ -92,7 +94,7 @@ func TestRewound(t *testing.T) {
 				return "it goes on", false
 			}
 		})
-		if err == nil || !strings.Contains(err.Error(), "the API server went back in time, from revision ") {
+		if err == nil || !strings.Contains(err.Error(), "the API server went back in time: its revision is ") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -130,4 +132,63 @@ func TestRewound(t *testing.T) {
 	finished("what it remembers is on record", ends[0])
 	clock.Step(5 * time.Minute)
 	finished("what it remembers cannot be written", ends[1])
+}
+
+// TestRecord: the revisions of a restored API server have caught up by the time of the next
+// look. The record tells, and so does what the leader found and wrote into it.
+func TestRecord(t *testing.T) {
+	noon := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)
+	at := func(seen, restored time.Time) map[string]string {
+		return map[string]string{"state": fmt.Sprintf(`{"seen":%q,"restored":%q}`, seen.Format(time.RFC3339), restored.Format(time.RFC3339))}
+	}
+	c := apiserver.Start(t).Client(t)
+	for name, tc := range map[string]struct {
+		first, then map[string]string
+		want        string // empty: it goes on
+	}{
+		"goes on":        {at(noon, noon), at(noon.Add(time.Minute), noon), ""},
+		"seen newer":     {at(noon, noon), at(noon.Add(-time.Minute), noon), "it was last seen at 2026-11-02T11:59:00Z, and a moment ago it was 2026-11-02T12:00:00Z"},
+		"leader found":   {at(noon, noon), at(noon, noon.Add(time.Second)), "the leader found at 2026-11-02T12:00:01Z"},
+		"first found":    {map[string]string{"state": `{"seen":"2026-11-02T12:00:00Z"}`}, at(noon, noon), "the leader found at 2026-11-02T12:00:00Z"},
+		"record deleted": {at(noon, noon), nil, "it was last seen at 0001-01-01T00:00:00Z"},
+		"first record":   {nil, at(noon, time.Time{}), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: breaker.Name}}
+			record := func(data map[string]string) {
+				t.Helper()
+				if err := client.IgnoreNotFound(c.Delete(t.Context(), cm)); err != nil {
+					t.Fatal(err)
+				}
+				if data == nil {
+					return
+				}
+				cm = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: breaker.Name}, Data: data}
+				if err := c.Create(t.Context(), cm); err != nil {
+					t.Fatal(err)
+				}
+			}
+			record(tc.first)
+			clock := clocktesting.NewFakeClock(noon)
+			live, ended := &counted{Reader: c}, make(chan error, 1)
+			w := &rewound.Watch{Live: live, Clock: clock, Namespace: "default", Every: time.Second}
+			go func() { ended <- w.Start(t.Context()) }()
+			eventually.True(t, "the watch waits for the next look", func() bool { return live.asked.Load() > 0 && clock.HasWaiters() })
+			record(tc.then)
+			text := ""
+			eventually.True(t, "two looks, or the end", func() bool {
+				clock.Step(time.Second)
+				select {
+				case err := <-ended:
+					text = err.Error()
+					return true
+				default:
+					return live.asked.Load() > 3
+				}
+			})
+			if (text == "") != (tc.want == "") || !strings.Contains(text, tc.want) {
+				t.Errorf("it says %q, want %q", text, tc.want)
+			}
+		})
+	}
 }

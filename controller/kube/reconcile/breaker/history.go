@@ -38,7 +38,7 @@ type history struct {
 }
 
 // look compares the stored state with what was written last.
-func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
+func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time) {
 	switch {
 	case !h.synced:
 		h.synced = true
@@ -47,6 +47,7 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state) {
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
+		ours.Restored = now.UTC()
 		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	h.stored = cm

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // seenEvery is how often it is written that the API server was seen.
@@ -54,6 +55,18 @@ func Launched(ctx context.Context, b *Breaker) error {
 	return err
 }
 
+// Marks returns what the record says that tells whether the API server went back in time:
+// when a controller saw it last, and when one found that it had gone back. Both are zero when
+// there is no record.
+func Marks(ctx context.Context, live client.Reader, namespace string) (seen, restored time.Time, err error) {
+	cm := &corev1.ConfigMap{}
+	if err := live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: Name}, cm); client.IgnoreNotFound(err) != nil {
+		return seen, restored, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, Name, err)
+	}
+	stored := decode(cm)
+	return stored.Seen, stored.Restored, nil
+}
+
 // read reads the ConfigMap.
 func read(ctx context.Context, b *Breaker) error {
 	cm := &corev1.ConfigMap{}
@@ -71,7 +84,7 @@ func read(ctx context.Context, b *Breaker) error {
 			b.Metrics.set(kind, b.state.count(kind))
 		}
 	}
-	b.history.look(cm, &stored, &b.state)
+	b.history.look(cm, &stored, &b.state, b.Clock.Now())
 	if cm != nil {
 		b.allow(ctx, cm)
 	}

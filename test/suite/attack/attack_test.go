@@ -1,10 +1,12 @@
 package attack
 
 import (
+	"cmp"
 	"hash/fnv"
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -40,7 +42,8 @@ func attacks() map[string]attack {
 	return out
 }
 
-// oneOf is the share of the attacks that run unless ATTACK says otherwise: one of so many.
+// oneOf is the share of an actor's attacks that run unless ATTACK says otherwise: one of so
+// many, and at least one of each actor.
 const oneOf = 8
 
 // shareOfTests is the seed of the share that the tests run. It is fixed, so that one commit
@@ -60,11 +63,47 @@ func chosen(t *testing.T) []string {
 		which = shareOfTests
 	}
 	t.Logf("a share of one in %d, of seed %s: run it again with ATTACK=%s, all with ATTACK=all", oneOf, which, which)
-	return slices.DeleteFunc(names, func(name string) bool {
+	return share(names, which)
+}
+
+// share returns the attacks of a seed's share, sorted.
+func share(names []string, seed string) []string {
+	rank := func(name string) uint32 {
 		h := fnv.New32a()
-		_, _ = h.Write([]byte(which + "/" + name)) // never fails
-		return h.Sum32()%oneOf != 0
-	})
+		_, _ = h.Write([]byte(seed + "/" + name)) // never fails
+		return h.Sum32()
+	}
+	byActor := map[string][]string{}
+	for _, name := range names {
+		actor, _, _ := strings.Cut(name, "/")
+		byActor[actor] = append(byActor[actor], name)
+	}
+	var out []string
+	for _, of := range byActor {
+		slices.SortFunc(of, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+		out = append(out, of[:max(1, len(of)/oneOf)]...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestShare: each share has an attack of each actor, and the shares together have all.
+func TestShare(t *testing.T) {
+	names := slices.Sorted(maps.Keys(attacks()))
+	seen := map[string]bool{}
+	for seed := range 200 {
+		actors := map[string]bool{}
+		for _, name := range share(names, strconv.Itoa(seed)) {
+			actor, _, _ := strings.Cut(name, "/")
+			actors[actor], seen[name] = true, true
+		}
+		if len(actors) < 9 {
+			t.Errorf("seed %d has attacks of %d actors", seed, len(actors))
+		}
+	}
+	if len(seen) < len(names) {
+		t.Errorf("200 shares have %d of %d attacks", len(seen), len(names))
+	}
 }
 
 // TestAttacks makes the attacks of the share, one after the other, and compares after each

@@ -81,7 +81,7 @@ func TestMoving(t *testing.T) {
 		"node gone, bare pod":    {"nobody makes it again", initialized, []*corev1.Pod{lost(`labels: {a: b}`)}, nil, nil, nil},
 		"node gone, not planned": {"it is left out", noClaim, []*corev1.Pod{lost(owned)}, nil, nil, nil},
 		"node gone, ending":      {"its successor exists", initialized, []*corev1.Pod{lost(owned + `, deletionTimestamp: "2026-03-04T11:59:00Z"`)}, nil, nil, nil},
-		"daemon":                 {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
+		"daemon":                 {"comes with its node", noClaim, []*corev1.Pod{onDeleting(`labels: {app: agent}, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]`, "")}, []bool{false}, []int32{0}, nil},
 		"bare pod":               {"nothing makes it again", noClaim, []*corev1.Pod{onDeleting(`labels: {a: b}`, "")}, []bool{false}, []int32{0}, nil},
 		"other scheduler":        {"what follows needs a place, whichever scheduler binds it", noClaim, []*corev1.Pod{onDeleting(owned, "schedulerName: mine,")}, []bool{true}, []int32{0}, nil},
 	}
@@ -128,7 +128,7 @@ func TestMovesToReplacements(t *testing.T) {
 		if at == "" {
 			status = `, status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}`
 		}
-		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: %s, namespace: shop, uid: %s, ownerReferences: [{apiVersion: apps/v1, kind: %s, name: agent, uid: d-1, controller: true}]},
+		return parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {name: %s, namespace: shop, uid: %s, labels: {app: agent}, ownerReferences: [{apiVersion: apps/v1, kind: %s, name: agent, uid: d-1, controller: true}]},
 			spec: {nodeName: %q, containers: [{name: a, resources: {requests: {cpu: 100m}}}]}%s}`, name, name, kind, at, status))
 	}
 	node := func(name string) *corev1.Node {
@@ -154,5 +154,5 @@ func TestMovesToReplacements(t *testing.T) {
 // agent is a DaemonSet.
 func agent(t *testing.T) *appsv1.DaemonSet {
 	t.Helper()
-	return parse[appsv1.DaemonSet](t, `{metadata: {namespace: shop, name: agent, uid: d-1}}`)
+	return parse[appsv1.DaemonSet](t, `{metadata: {namespace: shop, name: agent, uid: d-1}, spec: {selector: {matchLabels: {app: agent}}}}`)
 }

@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apilabels "k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -12,14 +13,24 @@ import (
 type owners struct {
 	// trusted is set for manifests in files: they need not contain the owners.
 	trusted    bool
-	daemonSets map[types.NamespacedName]types.UID
+	daemonSets map[types.NamespacedName]daemonSet
 	nodes      map[string]types.UID
 }
 
+// daemonSet is one that may own pods, and which.
+type daemonSet struct {
+	uid  types.UID
+	pods apilabels.Selector
+}
+
 func newOwners(in *Inputs) owners {
-	o := owners{trusted: !in.Live, daemonSets: make(map[types.NamespacedName]types.UID, len(in.DaemonSets)), nodes: make(map[string]types.UID, len(in.Nodes))}
+	o := owners{trusted: !in.Live, daemonSets: make(map[types.NamespacedName]daemonSet, len(in.DaemonSets)), nodes: make(map[string]types.UID, len(in.Nodes))}
 	for _, ds := range in.DaemonSets {
-		o.daemonSets[types.NamespacedName{Namespace: ds.Namespace, Name: ds.Name}] = ds.UID
+		pods, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
+		if err != nil {
+			pods = apilabels.Nothing() // the API server lets none such pass
+		}
+		o.daemonSets[types.NamespacedName{Namespace: ds.Namespace, Name: ds.Name}] = daemonSet{ds.UID, pods}
 	}
 	for _, n := range in.Nodes {
 		o.nodes[n.Name] = n.UID
@@ -27,8 +38,11 @@ func newOwners(in *Inputs) owners {
 	return o
 }
 
-// isDaemon is IsDaemon for a pod whose owner exists: a DaemonSet of the pod's namespace
-// or, for a static pod, its own node, with the UID of the reference.
+// isDaemon is IsDaemon for a pod whose owner exists and owns it: a DaemonSet of the pod's
+// namespace, which selects it, or its own node, with the UID of the reference. The DaemonSet
+// keeps one such pod on a node, deletes others, and disowns those that it does not select. A
+// node's pod is static, that is, the mirror of what the kubelet runs: a pod with that
+// annotation which mirrors nothing is deleted by the kubelet, and never runs.
 func (o *owners) isDaemon(pod *corev1.Pod) bool {
 	if !IsDaemon(pod) {
 		return false
@@ -38,9 +52,11 @@ func (o *owners) isDaemon(pod *corev1.Pod) bool {
 		return true
 	}
 	if ref.Kind == kindNode {
-		return ref.Name == pod.Spec.NodeName && o.exists(ref, corev1.SchemeGroupVersion.String(), o.nodes[ref.Name])
+		return pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && ref.Name == pod.Spec.NodeName &&
+			o.exists(ref, corev1.SchemeGroupVersion.String(), o.nodes[ref.Name])
 	}
-	return o.exists(ref, appsv1.SchemeGroupVersion.String(), o.daemonSets[types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}])
+	set, ok := o.daemonSets[types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}]
+	return ok && o.exists(ref, appsv1.SchemeGroupVersion.String(), set.uid) && set.pods.Matches(apilabels.Set(pod.Labels))
 }
 
 // exists reports whether the reference is to the object of an API version that has the

@@ -1,10 +1,11 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,12 +22,15 @@ func TestOwners(t *testing.T) {
 		reason string
 		owner  string
 		node   string // where the pod is; "" for pending
+		meta   string // besides; "" for what the DaemonSet selects, and the kubelet's annotation
 		files  bool   // not a live cluster
 		want   *seen  // nil for a pod that the snapshot leaves out
 	}{
 		"daemon":          {reason: "the DaemonSet exists", owner: daemonSet, node: "ip-1", want: &seen{Daemon: true, Workload: "DaemonSet/agent"}},
 		"daemon, pending": {reason: "its node exists: it needs none", owner: daemonSet},
 		"static":          {reason: "the node exists, and is the pod's own", owner: static, node: "ip-1", want: &seen{Daemon: true, Workload: "Node/ip-1"}},
+		"not selected":    {reason: "a DaemonSet disowns what it does not select", owner: daemonSet, node: "ip-1", meta: `labels: {app: other}`, want: &seen{}},
+		"not a mirror":    {reason: "no kubelet has made it, and it runs", owner: static, node: "ip-1", meta: `labels: {app: agent}`, want: &seen{}},
 		"no such set":     {reason: "nobody knows of it", owner: `{apiVersion: apps/v1, kind: DaemonSet, name: other, uid: d-1, controller: true}`, node: "ip-1", want: &seen{}},
 		"another UID":     {reason: "a name is easily guessed", owner: `{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-2, controller: true}`, node: "ip-1", want: &seen{}},
 		"no UID":          {reason: "the API server lets no reference pass without one", owner: `{apiVersion: apps/v1, kind: DaemonSet, name: agent, controller: true}`, node: "ip-1", want: &seen{}},
@@ -39,8 +43,9 @@ func TestOwners(t *testing.T) {
 		"from files":      {reason: "manifests need not have the owners", owner: `{kind: DaemonSet, name: other, controller: true}`, node: "ip-1", files: true, want: &seen{Daemon: true, Workload: "DaemonSet/other"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {namespace: shop, name: p, ownerReferences: [%s]}, spec: {nodeName: %q, containers: [{name: c}]},
-				status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}}`, tc.owner, tc.node))
+			meta := cmp.Or(tc.meta, `labels: {app: agent}, annotations: {kubernetes.io/config.mirror: 5f4dcc3b}`)
+			pod := parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {namespace: shop, name: p, %s, ownerReferences: [%s]}, spec: {nodeName: %q, containers: [{name: c}]},
+				status: {conditions: [{type: PodScheduled, status: "False", reason: Unschedulable}]}}`, meta, tc.owner, tc.node))
 			node := func(name, uid string) *corev1.Node {
 				return parse[corev1.Node](t, fmt.Sprintf(`{metadata: {name: %s, uid: %s}, status: {allocatable: {pods: "10", cpu: "4"}}}`, name, uid))
 			}
@@ -55,7 +60,7 @@ func TestOwners(t *testing.T) {
 			if len(s.Pods) == 1 {
 				got = &seen{Waits: s.Pods[0].Node < 0, Daemon: s.Pods[0].Daemon, Workload: s.Pods[0].Workload}
 			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := gocmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("%s: -want +got\n%s", tc.reason, diff)
 			}
 		})

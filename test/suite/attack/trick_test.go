@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/test/kit/user"
 )
@@ -98,7 +100,17 @@ func trickAttacks() map[string]attack {
 		},
 		"tenant/binds-itself": {
 			story: "a pod names the node of others as its own, past the scheduler", want: "its namespace pays its share there", keeps: "pods of others on that node",
-			run: bindsItself,
+			run: func(t *testing.T) { bindsItself(t) },
+		},
+		"tenant/owned-by-its-node": {
+			story: "a pod names the node of others as its own, past the scheduler, and as its owner, like a static pod", want: "its namespace pays its share there", keeps: "pods of others on that node",
+			run: func(t *testing.T) {
+				node := &corev1.Node{}
+				if err := stack.Client.Get(t.Context(), client.ObjectKey{Name: victim(t).Node}, node); err != nil {
+					t.Fatal(err)
+				}
+				bindsItself(t, metav1.OwnerReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID, Controller: new(true)})
+			},
 		},
 	}
 }
@@ -144,11 +156,13 @@ func largeAnnotations(t *testing.T) {
 	}
 }
 
-func bindsItself(t *testing.T) {
+// bindsItself makes a pod on the node of others, with the owners.
+func bindsItself(t *testing.T, owners ...metav1.OwnerReference) {
+	t.Helper()
 	node := victim(t).Node
 	tenancy(t)
 	user.Create(t, stack.Client, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "greedy", Name: "guest"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "greedy", Name: "guest", OwnerReferences: owners},
 		Spec: corev1.PodSpec{
 			NodeName: node, Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, TerminationGracePeriodSeconds: new(int64(0)),
 			Containers: []corev1.Container{{Name: "main", Image: "example.com/greedy", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("100m")}}}},

@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
@@ -20,17 +19,20 @@ func moveCost(np *karpv1.NodePool) (*model.Price, error) {
 		err = checkMoveCost(usd)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%q: want US dollars an hour, a number of at least 0", text)
+		return nil, fmt.Errorf("%q: %s", text, wantedMoveCost)
 	}
 	out := model.PriceOf(usd)
 	return &out, nil
 }
 
+// wantedMoveCost ends the message about a bad one. The highest is [model.MaxPrice].
+const wantedMoveCost = "want US dollars an hour, a number from 0 to 1000000"
+
 // checkMoveCost returns an error unless the number of dollars an hour can be what a move
 // costs.
 func checkMoveCost(usd float64) error {
-	if !(usd >= 0) || math.IsInf(usd, 1) {
-		return fmt.Errorf("%v: want US dollars an hour, a number of at least 0", usd)
+	if !(usd >= 0 && usd <= model.MaxPrice.USD()) {
+		return fmt.Errorf("%v: %s", usd, wantedMoveCost)
 	}
 	return nil
 }

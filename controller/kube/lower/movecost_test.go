@@ -23,6 +23,7 @@ func TestMoveCost(t *testing.T) {
 		"nothing":  {reason: "moves may cost nothing", annotations: map[string]string{karpv1.AnnotationMoveCost: "0"}, want: new(model.Price(0))},
 		"a word":   {reason: "no number", annotations: map[string]string{karpv1.AnnotationMoveCost: "much"}, problem: `"much"`},
 		"negative": {reason: "nobody is paid for moves", annotations: map[string]string{karpv1.AnnotationMoveCost: "-1"}, problem: `"-1"`},
+		"too much": {reason: "sums would overflow", annotations: map[string]string{karpv1.AnnotationMoveCost: "1e300"}, problem: `"1e300"`},
 		"infinite": {reason: "consolidateAfter: Never says that", annotations: map[string]string{karpv1.AnnotationMoveCost: "Inf"}, problem: `"Inf"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -30,7 +31,7 @@ func TestMoveCost(t *testing.T) {
 			np.Annotations = tc.annotations
 			problem := ""
 			if tc.problem != "" {
-				problem = "metadata.annotations[spokeshave.dev/move-cost]: " + tc.problem + ": want US dollars an hour, a number of at least 0"
+				problem = "metadata.annotations[spokeshave.dev/move-cost]: " + tc.problem + ": " + wantedMoveCost
 			}
 			got := Pool(np)
 			if diff := cmp.Diff(tc.want, got.Disruption.MoveCost); diff != "" || got.NotReady != problem {

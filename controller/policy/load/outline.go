@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/core/spelling"
 )
 
 // outline returns what is known of a policy that cannot be loaded: its hooks, mode,
@@ -33,8 +34,8 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 	if mode := policy.Mode(""); field(fields["mode"], &mode) && mode == policy.Shadow {
 		info.Mode = policy.Shadow
 	}
-	if f := policy.FailurePolicy(""); field(fields["failurePolicy"], &f) && (f == policy.Fail || f == policy.Ignore) {
-		info.Failure = f
+	if f := policy.FailurePolicy(""); field(fields["failurePolicy"], &f) {
+		info.Failure = meantFailure(f)
 	}
 	var m manifest
 	if field(fields["match"], &m.Match) && !slices.ContainsFunc(m.Match.NodePools, noPattern) { // else every NodePool
@@ -47,6 +48,19 @@ func (l *Loader) outline(cm *corev1.ConfigMap) policy.Info {
 	l.cfg.confineFailure(&info)
 	info.Guards = info.Answers(policy.HookCeiling) // its refusals are not known
 	return info
+}
+
+// meantFailure returns what a manifest says that failures do: "" for the hook's default. A
+// misspelt Fail is taken as such. A misspelt Ignore is not: it would let through what the
+// default stops.
+func meantFailure(f policy.FailurePolicy) policy.FailurePolicy {
+	if f == policy.Ignore {
+		return f
+	}
+	if f == policy.Fail || spelling.Nearest(string(f), []string{string(policy.Fail), string(policy.Ignore)}) == string(policy.Fail) {
+		return policy.Fail
+	}
+	return ""
 }
 
 func allHooks() []policy.Hook {

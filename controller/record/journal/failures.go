@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -114,10 +115,11 @@ func (f *Failures) end(key string, record json.RawMessage) {
 	}
 }
 
-// ServeHTTP answers with the records as JSON, oldest first.
+// ServeHTTP answers with the records as JSON, oldest first. They are written one by one: all
+// together take as much memory again.
 func (f *Failures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	f.mu.Lock()
-	out := []json.RawMessage{}
+	var out []json.RawMessage
 	for i := range f.failed {
 		if f.failed[i].record != nil {
 			out = append(out, f.failed[i].record)
@@ -125,5 +127,15 @@ func (f *Failures) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	}
 	f.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(out) // a client that closes the connection needs no handling
+	before := "["
+	for _, record := range out {
+		// A client that closes the connection needs no handling.
+		_, _ = io.WriteString(w, before)
+		_, _ = w.Write(record)
+		before = ","
+	}
+	if len(out) == 0 {
+		_, _ = io.WriteString(w, before)
+	}
+	_, _ = io.WriteString(w, "]\n")
 }

@@ -39,8 +39,12 @@ func (k Kind) Rows() map[string][]Revision {
 		"`hooks` is a word in place of a list": {
 			k.settings("a word", k.withHooks("hooks: "+hook), "policy.yaml:2:8: hooks: want a list: hooks: ["+hook+"]"),
 		},
-		"`failurePolicy` is misspelt": {
-			k.settings("misspelt", wrong.Manifest(), `policy.yaml:3:16: failurePolicy: "Panic" is not one of Fail, Ignore`),
+		"`failurePolicy` is unknown": {
+			k.settings("a word", wrong.Manifest(), `policy.yaml:3:16: failurePolicy: "Panic" is not one of Fail, Ignore`),
+			k.settings("misspelt", Kind{k.Hook, "Ignroe"}.Manifest(), `policy.yaml:3:16: failurePolicy: "Ignroe" is not one of Fail, Ignore: did you mean Ignore?`),
+		},
+		"`failurePolicy` is a misspelt `Fail`": {
+			k.settings("misspelt", Kind{k.Hook, "Fial"}.Manifest(), `policy.yaml:3:16: failurePolicy: "Fial" is not one of Fail, Ignore: did you mean Fail?`),
 			k.settings("another case", Kind{k.Hook, "fail"}.Manifest(), `policy.yaml:3:16: failurePolicy: "fail" is not one of Fail, Ignore: did you mean Fail?`),
 		},
 		"another field is wrong": k.fields(),

@@ -57,6 +57,10 @@ func olderEtcd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	stopped := func(ctx context.Context) (string, bool) {
+		n, err := metric(ctx, "spokeshave_disruption_stopped", `kind="garbage-collection"`)
+		return fmt.Sprint("stopped: ", n, ", ", err), n == 1
+	}
 	// It ends, because its watches cannot be trusted, and its Deployment starts it again.
 	err = stack.Until(t.Context(), "the controller to end", 3*time.Minute, func(ctx context.Context) (string, bool) {
 		state, _ := stack.Leads(ctx)
@@ -66,9 +70,11 @@ func olderEtcd(t *testing.T) {
 		t.Fatal(err)
 	}
 	led(t)
+	until(t, "the metric of the alert", stopped)
 	err = stack.Holds(t.Context(), "instances without a claim", time.Minute, func(ctx context.Context) (string, bool) {
 		gone := ended(ctx, forgotten)
-		return gone, gone == ""
+		state, still := stopped(ctx)
+		return gone + state, gone == "" && still
 	})
 	if err != nil {
 		t.Fatal(err)

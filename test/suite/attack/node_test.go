@@ -117,6 +117,10 @@ func relabelled(labels map[string]string) func(*testing.T) {
 			}
 		})
 		event(t, karpv1.EventNodeIdentityMismatch, name, "counted as what it is")
+		until(t, "the metric of the alert", func(ctx context.Context) (string, bool) {
+			n, err := metric(ctx, "spokeshave_nodes_mislabelled", "")
+			return fmt.Sprint(n, err), n == 1
+		})
 		steady(t)
 	}
 }

@@ -146,9 +146,14 @@ func (c *child) load(ctx context.Context, f *frame) error {
 	if err == nil && l.Trial { // once more, as the process that answers will
 		stage("load")
 		build.Trial, build.Notes = false, compiled.Stats().Notes
-		before := spent()
-		_, err = c.engine(build).Compile(ctx, src)
+		empty, before := live(), spent()
+		var again policy.Compiled
+		again, err = c.engine(build).Compile(ctx, src)
 		out.Took = spent() - before
+		if full := live(); full > empty {
+			out.Holds = full - empty
+		}
+		runtime.KeepAlive(again)
 	}
 	if err != nil {
 		var fault *policy.Fault
@@ -158,6 +163,14 @@ func (c *child) load(ctx context.Context, f *frame) error {
 		out.Guards, out.Notes = compiled.Info().Guards, compiled.Stats().Notes
 	}
 	return c.sendJSON(kindLoaded, f.policy, &out)
+}
+
+// live returns how many bytes of the heap are in use.
+func live() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // spent returns the processor time of this process so far.

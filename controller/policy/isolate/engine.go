@@ -110,10 +110,13 @@ func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compil
 	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
 	p.slow, p.holds = verdict.Took > quick, verdict.Holds
 	if e.host == nil {
+		if err := admit(&e.cfg, p, nil); err != nil {
+			return nil, err
+		}
 		return p, nil
 	}
 	if err := e.host.add(ctx, p); err != nil {
-		return nil, e.refused(src, err, seedLimit)
+		return nil, crowded(e.refused(src, err, seedLimit), e.cfg.Memory)
 	}
 	return p, nil
 }

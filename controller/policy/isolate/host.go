@@ -56,6 +56,9 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 		return err
 	}
 	return h.do(ctx, func() error {
+		for id := range h.leaving(p) {
+			h.drop(id)
+		}
 		if err := h.seed(ctx, p); err != nil {
 			return err
 		}

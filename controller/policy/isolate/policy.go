@@ -22,6 +22,8 @@ type compiled struct {
 	slow bool
 	// holds is how many bytes it takes of the process while it is not asked.
 	holds   uint64
+	// awaited is true while it is being loaded again for a question. Guarded by host.mu.
+	awaited bool
 	breaker policy.Breaker
 	strikes strikes
 

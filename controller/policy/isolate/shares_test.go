@@ -57,6 +57,7 @@ func TestShares(t *testing.T) {
 			}
 		}
 		held[key] = got
+		t.Cleanup(func() { got.Close(t.Context()) }) //nolint:errcheck // it may be closed already
 	}
 	for _, p := range held {
 		askGood(t, p)

@@ -16,9 +16,8 @@ import (
 
 // Limits bound what the process may use. The zero value of a field means no limit.
 type Limits struct {
-	// Memory bounds the writable private memory of the process, in bytes. The Go
-	// runtime maps memory in steps of 64 MiB, so that up to that much of it stays
-	// unused.
+	// Memory bounds the writable private memory of the process, in bytes. What the program
+	// has mapped at its start beside the memory of the Go runtime does not count.
 	Memory uint64
 	// CPU bounds the processor time of the process over its life. It is rounded up to
 	// whole seconds; the kernel then ends the process.

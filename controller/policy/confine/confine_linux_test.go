@@ -58,7 +58,12 @@ func attempts() map[string]func() error {
 // confined is the process of the test: it prints a JSON object, of what it could not
 // do by name and "" for what it could.
 func confined(what string) {
-	report := Apply(Limits{Memory: 256 << 20, CPU: time.Second})
+	if what == "garbage" {
+		Apply(Limits{Memory: 128 << 20})
+		litter(32<<20, 1<<30)
+		os.Exit(0)
+	}
+	report := Apply(Limits{Memory: 128 << 20, CPU: time.Second})
 	switch what {
 	case "memory":
 		var all [][]byte
@@ -94,6 +99,19 @@ func confined(what string) {
 	}
 	json.NewEncoder(os.Stdout).Encode(out) //nolint:errcheck // the test sees that nothing came
 	os.Exit(0)
+}
+
+// litter holds so many bytes and then makes so many bytes of garbage.
+func litter(held, garbage int) {
+	const size = 1 << 14
+	all := make([][]byte, held/size)
+	for i := range all {
+		all[i] = make([]byte, size)
+	}
+	for i := range garbage / size {
+		all[i%8] = make([]byte, size)
+	}
+	runtime.KeepAlive(all)
 }
 
 // deep calls itself until the stack is full.
@@ -150,5 +168,16 @@ func TestLimits(t *testing.T) {
 			}
 			t.Logf("%v: %.60q after %v of processor time", err, errs, exit.UserTime()+exit.SystemTime())
 		})
+	}
+}
+
+// TestGarbage: a process that holds a quarter of what it may have does not end because of
+// garbage: the collector begins before the hard limit.
+func TestGarbage(t *testing.T) {
+	if !memoryIsLimited {
+		t.Skip("the race detector needs the memory")
+	}
+	if _, errs, err := run(t, "garbage"); err != nil {
+		t.Errorf("ended with %v: %.300s", err, errs)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/metrics"
 	"syscall"
 	"time"
 
@@ -58,7 +59,7 @@ func Child(engine Maker) {
 	}
 	runtime.GOMAXPROCS(processors)
 	report := confine.Apply(s.Limits)
-	c := &child{engine: engine, option: s.Option, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
+	c := &child{engine: engine, option: s.Option, memory: s.Limits.Memory, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
 	if err := c.serve(context.Background(), os.Stdin, &report); err != nil { //nolint:forbidigo // a program begins here
 		fmt.Fprintln(os.Stderr, complaint, err)
 		os.Exit(2)
@@ -70,6 +71,7 @@ func Child(engine Maker) {
 type child struct {
 	engine   Maker
 	option   string
+	memory   uint64 // the limit, in bytes; 0 for none
 	out      io.Writer
 	policies map[uint64]policy.Compiled
 	question wire.Decoder
@@ -116,6 +118,7 @@ func (c *child) serve(ctx context.Context, in io.Reader, report *confine.Report)
 }
 
 func (c *child) handle(ctx context.Context, f *frame) error {
+	c.tidy()
 	switch f.kind {
 	case kindLoad:
 		return c.load(ctx, f)
@@ -129,6 +132,16 @@ func (c *child) handle(ctx context.Context, f *frame) error {
 	return fmt.Errorf("frame of kind %d", f.kind)
 }
 
+// tidy collects garbage when the heap takes more than two thirds of the memory. Policies hold half of
+// it at most: the one that comes next has the rest, and not what garbage of others leaves.
+func (c *child) tidy() {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	if c.memory > 0 && sample[0].Value.Uint64() > c.memory/3*2 {
+		runtime.GC()
+	}
+}
+
 func (c *child) load(ctx context.Context, f *frame) error {
 	var l load
 	if err := json.Unmarshal(f.bytes, &l); err != nil {
@@ -140,15 +153,14 @@ func (c *child) load(ctx context.Context, f *frame) error {
 		}
 	}
 	var out loaded
-	src := &policy.Source{Info: policy.Info{Name: l.Name, Hooks: l.Hooks}, Files: l.Files, Config: l.Config, Limits: l.Limits}
 	build := &Build{Option: c.option, Trial: l.Trial, Notes: l.Notes, Stage: stage}
-	compiled, err := c.engine(build).Compile(ctx, src)
-	if err == nil && l.Trial { // once more, as the process that answers will
+	compiled, err := c.engine(build).Compile(ctx, l.source())
+	if err == nil && l.Trial {
 		stage("load")
 		build.Trial, build.Notes = false, compiled.Stats().Notes
-		before := spent()
-		_, err = c.engine(build).Compile(ctx, src)
-		out.Took = spent() - before
+		out.Took, out.Holds, err = c.again(ctx, f, build)
+		runtime.KeepAlive(&l)
+		runtime.KeepAlive(compiled)
 	}
 	if err != nil {
 		var fault *policy.Fault
@@ -158,6 +170,42 @@ func (c *child) load(ctx context.Context, f *frame) error {
 		out.Guards, out.Notes = compiled.Info().Guards, compiled.Stats().Notes
 	}
 	return c.sendJSON(kindLoaded, f.policy, &out)
+}
+
+// again reads and compiles a policy as the process that answers will, and returns the
+// processor time that this takes and how many bytes of the heap the policy holds. Nothing that
+// was made before may become garbage meanwhile: it would be taken from what the policy holds.
+func (c *child) again(ctx context.Context, f *frame, build *Build) (took time.Duration, holds uint64, err error) {
+	empty, before := live(), spent()
+	compiled, err := c.compile(ctx, f, build)
+	took = spent() - before
+	if full := live(); full > empty {
+		holds = full - empty
+	}
+	runtime.KeepAlive(compiled)
+	return took, holds, err
+}
+
+func (c *child) compile(ctx context.Context, f *frame, build *Build) (policy.Compiled, error) {
+	var l load
+	if err := json.Unmarshal(f.bytes, &l); err != nil {
+		return nil, fmt.Errorf("read a policy: %w", err)
+	}
+	return c.engine(build).Compile(ctx, l.source()) //nolint:wrapcheck // the policy's mistakes
+}
+
+func (l *load) source() *policy.Source {
+	return &policy.Source{Info: policy.Info{Name: l.Name, Hooks: l.Hooks}, Files: l.Files, Config: l.Config, Limits: l.Limits}
+}
+
+// live returns how many bytes of the heap are in use. What is in a sync.Pool survives one
+// collection.
+func live() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 // spent returns the processor time of this process so far.

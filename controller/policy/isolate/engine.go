@@ -108,12 +108,15 @@ func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compil
 	}
 	p := newPolicy(e.host, src)
 	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
-	p.slow = verdict.Took > quick
+	p.slow, p.holds = verdict.Took > quick, verdict.Holds
 	if e.host == nil {
+		if err := admit(&e.cfg, p, nil); err != nil {
+			return nil, err
+		}
 		return p, nil
 	}
 	if err := e.host.add(ctx, p); err != nil {
-		return nil, e.refused(src, err, seedLimit)
+		return nil, crowded(e.refused(src, err, seedLimit), e.cfg.Memory)
 	}
 	return p, nil
 }
@@ -128,7 +131,7 @@ func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
 	}
 	proc, err := start(ctx, e.cfg.setup(e.cfg.cpu))
 	if err != nil {
-		return nil, e.refused(src, err, stageLimit)
+		return nil, e.refused(src, err, e.cfg.stage)
 	}
 	defer proc.end(causeCaller)
 	verdict, err := proc.load(ctx, 0, sourceOf(src, true), e.cfg.stage)

@@ -1,7 +1,23 @@
 package isolate
 
-import "time"
+import (
+	"time"
+
+	"spokeshave.dev/controller/core/policy"
+)
 
 // Hurried returns a configuration under which a policy's trial may take less time than it
 // usually may.
 func Hurried(stage, cpu time.Duration) *Config { return &Config{stage: stage, cpu: cpu} }
+
+// Holds returns how many bytes of its process's memory a policy was found to hold.
+func Holds(p policy.Compiled) uint64 { return p.(*compiled).holds } //nolint:forcetypeassert // a test
+
+// Loaded reports whether the process that answers has the policy.
+func Loaded(p policy.Compiled) bool {
+	c := p.(*compiled) //nolint:forcetypeassert // a test
+	return c.host.isLoaded(c)
+}
+
+// Crowded is crowded.
+func Crowded(err error) error { return crowded(err, DefaultMemory) }

@@ -98,6 +98,8 @@ type loaded struct {
 	// Guards and Notes are those of policy.Info and policy.Stats.
 	Guards bool
 	Notes  []string
-	// Took is the processor time that compiling it again has taken, after a trial.
-	Took time.Duration
+	// Took is the processor time that compiling it again has taken, after a trial, and Holds
+	// the bytes of memory that it takes while it is not asked.
+	Took  time.Duration
+	Holds uint64
 }

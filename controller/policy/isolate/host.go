@@ -25,6 +25,7 @@ type host struct {
 
 	mu       sync.Mutex
 	policies map[uint64]*compiled // what a new process gets
+	coming   map[uint64]*compiled // what is about to be among them
 	loaded   map[uint64]bool      // what the process has
 	changed  chan struct{}        // closed when another process takes its place
 	last     uint64
@@ -35,16 +36,17 @@ type host struct {
 func newHost(cfg *Config, trials chan struct{}) *host {
 	return &host{
 		cfg: cfg, turn: make(chan struct{}, 1), building: make(chan struct{}, 1), trials: trials,
-		policies: map[uint64]*compiled{}, changed: make(chan struct{}),
+		policies: map[uint64]*compiled{}, coming: map[uint64]*compiled{}, changed: make(chan struct{}),
 	}
 }
 
 // add loads a new policy. If it cannot be, the others stay as they are.
 func (h *host) add(ctx context.Context, p *compiled) error {
-	h.mu.Lock()
-	h.last++
-	p.id = h.last
-	h.mu.Unlock()
+	release, err := h.reserve(p)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if p.slow {
 		h.keep(p)
 		err := h.replace(ctx, p)
@@ -54,6 +56,9 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 		return err
 	}
 	return h.do(ctx, func() error {
+		for id := range h.leaving(p) {
+			h.drop(id)
+		}
 		if err := h.seed(ctx, p); err != nil {
 			return err
 		}

@@ -19,7 +19,11 @@ type compiled struct {
 	source   *load
 	deadline time.Duration
 	// slow is true when loading the policy would keep the questions to others waiting.
-	slow    bool
+	slow bool
+	// holds is how many bytes it takes of the process while it is not asked.
+	holds uint64
+	// awaited is true while it is being loaded again for a question. Guarded by host.mu.
+	awaited bool
 	breaker policy.Breaker
 	strikes strikes
 

@@ -77,7 +77,7 @@ func (h *host) await(ctx context.Context, p *compiled) error {
 	if !p.slow || h.isLoaded(p) || !h.has(p) {
 		return nil
 	}
-	go h.replace(context.WithoutCancel(ctx), p) //nolint:errcheck // a question waits until it is loaded
+	h.fetch(context.WithoutCancel(ctx), p)
 	bounded, cancel := context.WithTimeout(ctx, p.deadline)
 	defer cancel()
 	for {
@@ -98,6 +98,22 @@ func (h *host) await(ctx context.Context, p *compiled) error {
 	}
 }
 
+// fetch has a policy loaded again on the side, once however many questions wait for it.
+func (h *host) fetch(ctx context.Context, p *compiled) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p.awaited {
+		return
+	}
+	p.awaited = true
+	go func() {
+		h.replace(ctx, p) //nolint:errcheck // a question waits until it is loaded
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		p.awaited = false
+	}()
+}
+
 // replace prepares a process with all policies, and with extra if it is not nil, while
 // the present one answers, and then puts it in its place.
 func (h *host) replace(ctx context.Context, extra *compiled) error {
@@ -109,7 +125,7 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 			return fmt.Errorf("wait to load: %w", ctx.Err())
 		}
 	}
-	if h.complete(extra) { // by another call
+	if extra != nil && !h.has(extra) || h.complete(extra) { // closed meanwhile, or loaded by another call
 		return nil
 	}
 	proc, has, err := h.prepare(ctx, extra)
@@ -142,8 +158,9 @@ func (h *host) prepare(ctx context.Context, extra *compiled) (*process, map[uint
 		return nil, nil, err
 	}
 	has := map[uint64]bool{}
+	leaves := h.leaving(extra)
 	for _, p := range append(h.all(), extra) {
-		if p == nil || has[p.id] || p != extra && p.strikes.any() {
+		if p == nil || has[p.id] || p != extra && (p.strikes.any() || leaves[p.id] || !h.has(p)) {
 			continue
 		}
 		if _, err := proc.load(ctx, p.id, p.source, replaceLimit); err != nil {

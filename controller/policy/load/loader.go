@@ -128,8 +128,9 @@ func (l *Loader) look(e *entry, cm *corev1.ConfigMap) {
 	e.revision = Hash(cm)
 }
 
-// Transient reports whether a revision was rejected because a deadline passed, or because
-// this machine could start no process for it. Another attempt may succeed.
+// Transient reports whether a revision was rejected because a deadline passed, because this
+// machine could start no process for it, or because other policies hold the memory. Another
+// attempt may succeed.
 func Transient(err error) bool {
 	var f *policy.Fault
 	return errors.As(err, &f) && f.Kind == policy.FaultDeadline || errors.Is(err, context.DeadlineExceeded)

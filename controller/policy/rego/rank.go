@@ -22,7 +22,7 @@ type rankHook struct {
 	plan   plan
 	fields []field[policy.RankRow]
 	pool   []field[policy.PoolFacts]
-	// verdictPool holds maps of verdicts for reuse by later calls.
+	// verdictPool holds verdicts for reuse by later calls, *verdicts.
 	verdictPool sync.Pool
 }
 
@@ -78,23 +78,40 @@ func (r *rankHook) answerAll(ctx context.Context, s *session, in *policy.RankInp
 	return nil
 }
 
-// maxKnown is the largest number of verdicts kept between calls.
-const maxKnown = 4096
+// maxKnown is the largest number of verdicts kept between calls, and maxKept the most bytes that
+// they take: a policy's share of its process's memory is measured before it is asked.
+const (
+	maxKnown = 4096
+	maxKept  = 1 << 20
+)
 
-// takeVerdicts returns a map of verdicts for one call. Verdicts of an earlier call are still
-// valid where they follow from programs alone.
-func (r *rankHook) takeVerdicts() map[string]*verdict {
-	if known, ok := r.verdictPool.Get().(map[string]*verdict); ok {
-		return known
-	}
-	return map[string]*verdict{}
+// verdicts are verdicts by what they follow from.
+type verdicts struct {
+	of   map[string]*verdict
+	size int
 }
 
-func (r *rankHook) keepVerdicts(known map[string]*verdict) {
-	if r.plan.opaQuery.empty() && len(known) <= maxKnown {
+func (k *verdicts) add(key string, v *verdict) {
+	k.of[key] = v
+	k.size += len(key) + v.size()
+}
+
+// takeVerdicts returns the verdicts for one call. Those of an earlier call are still valid where
+// they follow from programs alone.
+func (r *rankHook) takeVerdicts() *verdicts {
+	if known, ok := r.verdictPool.Get().(*verdicts); ok {
+		return known
+	}
+	return &verdicts{of: map[string]*verdict{}}
+}
+
+func (r *rankHook) keepVerdicts(known *verdicts) {
+	if r.plan.opaQuery.empty() && known.kept() {
 		r.verdictPool.Put(known)
 	}
 }
+
+func (k *verdicts) kept() bool { return len(k.of) <= maxKnown && k.size <= maxKept }
 
 // order returns the order in which rows are answered. It matters only when there may
 // be too many rows to evaluate.
@@ -121,7 +138,7 @@ func (r *rankHook) order(rows []policy.RankRow) []int {
 type rankCall struct {
 	*rankHook
 	frame     *frame
-	known     map[string]*verdict
+	known     *verdicts
 	key       []byte
 	evaluated int
 }
@@ -139,7 +156,7 @@ func (c *rankCall) answer(ctx context.Context, s *session, row *policy.RankRow) 
 		key = c.appendFacts(key, row)
 		c.key, fixed = key, true
 	}
-	v := c.known[string(key)]
+	v := c.known.of[string(key)]
 	if v == nil || !fixed {
 		if v == nil && !c.plan.opaQuery.empty() {
 			if c.evaluated++; c.evaluated > maxEvaluated {
@@ -150,7 +167,7 @@ func (c *rankCall) answer(ctx context.Context, s *session, row *policy.RankRow) 
 			return policy.RankAnswer{}, err
 		}
 		if fixed {
-			c.known[string(key)] = v
+			c.known.add(string(key), v)
 		}
 	}
 	return v.apply(row.Cost)
@@ -186,6 +203,19 @@ func (c *rankCall) evaluate(ctx context.Context, s *session) (*verdict, error) {
 	})
 	v.reason = v.why()
 	return v, err
+}
+
+// size returns how many bytes a verdict takes, its reasons included.
+func (v *verdict) size() int {
+	const each, text = 100, 16 // of a verdict with its place in a map; of a string's head
+	n := each + len(v.reason)
+	for _, reason := range v.excluded {
+		n += text + len(reason)
+	}
+	for _, e := range slices.Concat(v.factors, v.terms) {
+		n += text + 8 + len(e.reason)
+	}
+	return n
 }
 
 func (v *verdict) why() string {

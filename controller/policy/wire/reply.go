@@ -187,7 +187,9 @@ func (t *texts) reset() {
 
 // add returns the offset of a text, cut to abi.MaxMessage bytes; 0 for none.
 func (t *texts) add(text string) uint32 {
-	text = text[:min(len(text), abi.MaxMessage)]
+	if len(text) > abi.MaxMessage {
+		text = strings.Clone(text[:abi.MaxMessage]) // the rest of it is not kept until the next reply
+	}
 	if text == "" {
 		return 0
 	}

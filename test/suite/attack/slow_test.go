@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"spokeshave.dev/test/kit/harness"
@@ -36,6 +37,26 @@ func slowAttacks() map[string]attack {
 					return fmt.Sprint(states, err), err == nil && states >= 10
 				})
 				delays(t, 10, `namespace="team-a"`)
+			},
+		},
+		"author/fills-the-process": {
+			story: "a team applies six policies with as much data as fits, to fill the process that all policies share", want: "what is more than its share is rejected, and says so",
+			keeps: "the process that answers, answers of other policies", launches: true,
+			run: func(t *testing.T) {
+				restarts := number(t, "spokeshave_policy_process_restarts_total", "")
+				for i := range 6 {
+					data := "{\"numbers\": [" + strings.Repeat("1,", 120_000) + "1]}"
+					installIn(t, "team-a", fmt.Sprintf("full-%d", i), "hooks: [rank]\n", map[string]string{"p.rego": rank, "data.json": data})
+				}
+				until(t, "policies to be rejected", func(ctx context.Context) (string, bool) {
+					active, err := metric(ctx, "spokeshave_policy_state", `namespace="team-a",policy="full-`)
+					rejected, failed := metric(ctx, "spokeshave_policy_state", `state="Rejected"`)
+					return fmt.Sprint(active, err, rejected, failed), active == 6 && rejected >= 3
+				})
+				serve(t)
+				if now := number(t, "spokeshave_policy_process_restarts_total", ""); now != restarts {
+					t.Errorf("the process that answers was started again %v times", now-restarts)
+				}
 			},
 		},
 	}

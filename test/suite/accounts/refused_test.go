@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/apiserver"
 	"spokeshave.dev/test/kit/demand"
@@ -99,5 +103,62 @@ func TestLaunchedWhileRefused(t *testing.T) {
 				t.Errorf("accepted: doubt %q", doubt)
 			}
 		})
+	}
+}
+
+// TestRecordsHaveLabels: what is written through a Writer has the labels that are demanded, and is stored. Labels of the
+// controller's own domain, by which it knows policies, are left out.
+func TestRecordsHaveLabels(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	o := refusedOffice(t, c, "labelled")
+	demand.Label(t, c, o.namespace, "owner")
+	k := o.keeper()
+	k.Client = &configmap.Writer{Client: c, Events: o.events, Clock: o.clock, Labels: map[string]string{"owner": "platform", karpv1.LabelPolicy: "true"}}
+	o.want(t, k, "with a label", 1, "")
+	cm := o.object(ledger.Name)
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"owner": "platform"}, cm.Labels); diff != "" {
+		t.Errorf("labels (-want +got):\n%s", diff)
+	}
+	if o.told("RecordRefused") {
+		t.Error("a refusal is told, and there was none")
+	}
+}
+
+// TestRefusalIsTold: a refusal is told once, again after an hour, and shown by a metric until the record is accepted.
+func TestRefusalIsTold(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	o := refusedOffice(t, c, "told")
+	end := demand.Label(t, c, o.namespace, "owner")
+	registry := prometheus.NewRegistry()
+	w := &configmap.Writer{Client: c, Events: o.events, Clock: o.clock, Metrics: configmap.NewMetrics(registry)}
+	for _, step := range []struct {
+		reason   string
+		after    time.Duration
+		accepted bool
+		told     bool
+		metric   float64
+	}{
+		{reason: "the first refusal", told: true, metric: 1},
+		{reason: "soon after", after: time.Minute, metric: 1},
+		{reason: "it lasts", after: time.Hour, told: true, metric: 1},
+		{reason: "it is accepted", after: time.Minute, accepted: true},
+	} {
+		o.clock.Step(step.after)
+		if step.accepted {
+			end()
+		}
+		if err := w.Create(t.Context(), o.object("spokeshave-told")); configmap.Refused(err) == step.accepted {
+			t.Errorf("%s: %v", step.reason, err)
+		}
+		if got := o.told("RecordRefused the API server refuses what the controller writes: "); got != step.told {
+			t.Errorf("%s: told %v, want %v", step.reason, got, step.told)
+		}
+		families, err := registry.Gather()
+		if err != nil || len(families) != 1 || families[0].GetMetric()[0].GetGauge().GetValue() != step.metric {
+			t.Errorf("%s: metrics %v, %v, want %v", step.reason, families, err, step.metric)
+		}
 	}
 }

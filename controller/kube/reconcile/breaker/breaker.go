@@ -116,7 +116,7 @@ func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) erro
 		b.Metrics.set(kind, b.state.count(kind))
 	}
 	if b.told.due(key, b.Clock.Now()) {
-		text := reason + b.unrecorded() + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
+		text := reason + unrecorded(b) + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
 		logr.FromContextOrDiscard(ctx).Info("stopped", "kind", kind, "pool", pool, "reason", reason, "allow", b.command(kind))
 		b.event(karpv1.EventDisruptionStopped, text)
 	}
@@ -127,7 +127,7 @@ func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) erro
 }
 
 // unrecorded says, as a part of a sentence, that nothing can be recorded; "" while it can.
-func (b *Breaker) unrecorded() string {
+func unrecorded(b *Breaker) string {
 	if b.refused == "" {
 		return ""
 	}

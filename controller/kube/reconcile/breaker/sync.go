@@ -42,7 +42,7 @@ func (b *Breaker) Sync(ctx context.Context) error {
 // Launched puts on record, soon after an instance was launched, that a controller was
 // there: an API server that is restored from a backup older than that has a record older
 // than what this process wrote. When it cannot be written, the API server may be on its way back
-// in time, and its history is doubted.
+// in time, and its history is doubted. As with [Breaker.Sync], a refusal is no error.
 func Launched(ctx context.Context, b *Breaker) error {
 	if b == nil {
 		return nil
@@ -52,6 +52,9 @@ func Launched(ctx context.Context, b *Breaker) error {
 	err := read(ctx, b)
 	if err == nil && b.history.reviewed {
 		err = b.write(ctx)
+	}
+	if configmap.Refused(err) {
+		return nil // it is doubted already
 	}
 	if err != nil {
 		stored := decode(b.history.stored)
@@ -113,7 +116,7 @@ func (b *Breaker) write(ctx context.Context) error {
 	}
 	if err != nil {
 		if configmap.Refused(err) {
-			b.refuse(configmap.Reason(err))
+			refuse(b, configmap.Reason(err))
 		}
 		return fmt.Errorf("write ConfigMap %s/%s: %w", b.Namespace, Name, err)
 	}
@@ -132,7 +135,7 @@ func (b *Breaker) write(ctx context.Context) error {
 
 // refuse notes that the API server refuses the record. When it refuses the first one of this process, what is on record of
 // NodePools may be old, and is forgotten: changes since then explain nothing.
-func (b *Breaker) refuse(why string) {
+func refuse(b *Breaker, why string) {
 	if !b.history.tried {
 		b.state.Pools = nil
 	}

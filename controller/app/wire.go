@@ -68,6 +68,8 @@ type components struct {
 	instances cluster.Instances
 	// places are what pods have taken of the places of announced ones.
 	places *places.Book
+	// records writes the ConfigMaps in which the controller keeps what outlives it.
+	records client.Client
 	// shared are the metrics that several controllers count.
 	shared *metric.Reconcilers
 }
@@ -98,6 +100,10 @@ func (p *components) wire(ctx context.Context) error {
 	}
 	if err := metric.Build(metrics.Registry, Version); err != nil {
 		return err
+	}
+	p.records = &configmap.Writer{
+		Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Labels: p.options.RecordLabels,
+		Metrics: configmap.NewMetrics(metrics.Registry),
 	}
 	if err := p.loop(ctx, isolated); err != nil {
 		return err
@@ -136,7 +142,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		return fmt.Errorf("register metrics of policies: %w", err)
 	}
 	spent := &ledger.Tracker{
-		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
+		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
 		Namespace: p.options.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
 	if err := metrics.Registry.Register(ledger.NewCollector(spent)); err != nil {
@@ -176,11 +182,11 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		Idle:     p.options.BatchIdle, Max: p.options.BatchMax, Rollout: p.options.BatchRollout, Every: p.options.Interval,
 	})
 	reconciler := &policies.Reconciler{
-		Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
+		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
 		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
 	}
 	status := &policies.StatusWriter{
-		Client: p.mgr.GetClient(), Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
+		Client: p.records, Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,
 	}
 	refresher, err := p.refresher(loop)
 	if err != nil {
@@ -211,7 +217,7 @@ func (p *components) observer() func(context.Context, *model.Snapshot, *decide.D
 	}
 	tracker := &comparison.Tracker{
 		Store: configmap.Store{
-			Client: p.mgr.GetClient(), Live: p.mgr.GetAPIReader(), Namespace: p.options.Namespace, Name: comparison.Name, Key: comparison.Key,
+			Client: p.records, Live: p.mgr.GetAPIReader(), Namespace: p.options.Namespace, Name: comparison.Name, Key: comparison.Key,
 		},
 		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
 	}
@@ -282,7 +288,7 @@ func (p *components) reconcilers() error {
 	nodes := &termination.Reconciler{Client: c, Provider: p.counted("node.termination"), Events: recorder, Clock: p.clock, Workers: p.options.Workers, Metrics: p.shared}
 	pools := &nodepool.Reconciler{Client: c, Events: recorder, Clock: p.clock, Outcomes: outcomes}
 	stops := &breaker.Breaker{
-		Client: c, Live: p.mgr.GetAPIReader(), Events: recorder, Namespace: p.options.Namespace, Clock: p.clock,
+		Client: p.records, Live: p.mgr.GetAPIReader(), Events: recorder, Namespace: p.options.Namespace, Clock: p.clock,
 		Percent: p.options.BreakerPercent, Metrics: breaker.NewMetrics(metrics.Registry),
 	}
 	drifts := &drift.Reconciler{

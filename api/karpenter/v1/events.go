@@ -45,6 +45,7 @@ const (
 	EventLedgerAccepted      = "LedgerAccepted"      // on the ledger's ConfigMap
 	EventLedgerLost          = "LedgerLost"          // on the ledger's ConfigMap
 	EventObservationLost     = "ObservationLost"     // on the ConfigMap of mode Observe
+	EventRecordRefused       = "RecordRefused"       // on ConfigMaps that the controller writes
 	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims
 	EventLaunchTimeout       = "LaunchTimeout"       // on NodeClaims
 	EventLaunchesPaused      = "LaunchesPaused"      // on NodePools

@@ -265,6 +265,11 @@ defaults in the binary.
 {{- end }}
 - --vm-memory-overhead-percent={{ $settings.vmMemoryOverheadPercent }}
 - --breaker-percent={{ $s.breakerPercent }}
+{{- with .Values.additionalLabels }}
+{{- $labels := list }}
+{{- range $name, $value := . }}{{ $labels = append $labels (printf "%s=%s" $name $value) }}{{ end }}
+- --record-labels={{ join "," $labels }}
+{{- end }}
 {{- if include "spokeshave.discounts" . }}
 - --price-discounts=/etc/spokeshave/price-discounts/discounts.yaml
 {{- end }}

@@ -11,7 +11,7 @@ func Flags() []string {
 		"feature-gates", "health-probe-port", "interruption-queue", "interval", "isolated-vpc", "journal-memory", "karpenter-lease-name", "karpenter-lease-namespace",
 		"kube-client-burst", "kube-client-qps", "leader-election-name", "leader-election-namespace", "local-port", "log-level", "memory-limit",
 		"metrics-cert-dir", "metrics-port", "metrics-secure", "min-values-policy", "mode", "move-cost", "namespace", "policies-required", "policy-cache-dir",
-		"policy-plugin-namespaces", "policy-plugin-scopes", "preference-policy", "price-discounts", "rego-evaluator", "rego-memory", "reserved-enis",
+		"policy-plugin-namespaces", "policy-plugin-scopes", "preference-policy", "price-discounts", "record-labels", "rego-evaluator", "rego-memory", "reserved-enis",
 		"subnet-refresh-interval", "vm-memory-overhead-percent", "wasm-memory", "web-address", "web-cert-dir", "webhook-cert-dir", "webhook-client-ca",
 		"webhook-client-name", "webhook-port", "workers",
 	}

@@ -96,6 +96,10 @@ func operatorAttacks() map[string]attack {
 			story: "an administrator's admission policy refuses that add-ons patch pods", want: "pods get their nodes all the same", keeps: "launches", launches: true,
 			run: func(t *testing.T) { noPatchOfPods(t) },
 		},
+		"operator/refuses-the-record": {
+			story: "an administrator's admission policy refuses all ConfigMaps that the controller writes, and the controller is started again", want: "pods get nodes except under monthly caps, nothing without a claim is ended, and it is told",
+			keeps: "launches, a monthly cap, instances", launches: true, restarts: true, run: refusesTheRecord,
+		},
 		"operator/api-server-away": {
 			story: "the API server is away for fifteen seconds while pods wait", want: "nothing is decided meanwhile, and all of it afterwards", keeps: "instances, caps",
 			launches: true, restarts: true, refusals: true, run: apiServerAway,

@@ -16,6 +16,7 @@ import (
 
 // allSettings gives every value from which the chart makes an argument.
 const allSettings = `
+additionalLabels: {team: platform, cost: a1}
 controller: {mode: Observe, decisionLog: {path: "-", inputs: true}, metrics: {port: 9090, certSecret: metrics-tls}, local: {port: 9092, profiling: true}, healthProbe: {port: 9091}}
 webhook: {enabled: true, clientCA: "-----BEGIN CERTIFICATE-----", clientName: kube-apiserver}
 logLevel: debug
@@ -64,7 +65,7 @@ func TestFlags(t *testing.T) {
 			if name == "all" && (o.Mode != string(app.Observe) || o.MetricsPort != 9090 || o.LocalPort != 9092 || !o.MetricsSecure || o.MetricsCertDir == "" || o.WebCertDir == "" || o.WebhookClientName != "kube-apiserver" || o.WebhookClientCA != o.WebhookCertDir+"/client-ca.crt" || !o.AllowKubeSystem || o.DecisionLog != "-" || !o.DecisionLogInputs || len(o.RequiredPolicies) != 2 || o.PreferencePolicy != "Ignore" || o.MinValuesPolicy != "BestEffort" || o.MoveCost != 0.002 || len(o.PluginNamespaces) != 2 || !o.PluginScopes["team-a"].FailClosed) {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
-			if name == "all" && (o.Interval != 30*time.Second || o.Workers != 50 || !o.EnableProfiling) {
+			if name == "all" && (o.Interval != 30*time.Second || o.Workers != 50 || !o.EnableProfiling || len(o.RecordLabels) != 2 || o.RecordLabels["team"] != "platform") {
 				t.Errorf("settings do not arrive: %+v", o)
 			}
 			mounted := false

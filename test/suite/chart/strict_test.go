@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,8 +28,7 @@ controller: {metrics: {certSecret: metrics-tls}}
 `
 
 // demands are what many clusters demand by Kyverno or Gatekeeper, as policies of the API
-// server's own: labels on what people install, limits, images that are not "latest", and
-// no change of pods by service accounts of add-ons.
+// server's own: labels on what people install, limits, probes, and images that are not "latest".
 const demands = `
 - name: labels
   rules: [{apiGroups: ["", apps, policy], apiVersions: [v1], resources: [deployments, pods, services, configmaps, poddisruptionbudgets], operations: [CREATE]}]
@@ -44,7 +44,9 @@ const demands = `
 
 // TestStrictCluster: the chart's pods pass the restricted Pod Security Standard whatever
 // is switched on, and the chart installs where labels and limits are demanded, once it is
-// told the labels.
+// told the labels, which the controller is told to set on its ConfigMaps. No controller runs
+// here: for what it does where admission refuses it something, see the attacks operator/no-patch-of-pods and
+// operator/refuses-the-record.
 func TestStrictCluster(t *testing.T) {
 	h := newHelm(t)
 	c := controlplane.ForTest(t, true)
@@ -71,6 +73,10 @@ func TestStrictCluster(t *testing.T) {
 	h.must(t, "uninstall", "spokeshave", "--namespace", "system")
 	h.must(t, append(install, "--set", "additionalLabels.team=platform")...)
 	env.podsOnSystemNode(t)
+	d := get[appsv1.Deployment](t, env.render(t, "additionalLabels: {team: platform, app: a}"), "Deployment/spokeshave")
+	if args := d.Spec.Template.Spec.Containers[0].Args; !slices.Contains(args, "--record-labels=app=a,team=platform") {
+		t.Errorf("the controller is not told the labels: %q", args)
+	}
 }
 
 // checkRestricted creates the chart's pods in a namespace that is restricted, for trial.

@@ -22,6 +22,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/refresh"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/kube/reconcile/interruption"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/controller/kube/reconcile/policies"
@@ -114,6 +115,7 @@ func registered(t *testing.T) names {
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n, shared)
 	breaker.NewMetrics(n)
+	configmap.NewMetrics(n)
 	n.MustRegister(market.NewEstimated())
 	n.MustRegister(refresh.NewMetrics().Collectors()...)
 	n.MustRegister(nodeclass.NewAges(time.Now, time.Minute))
@@ -264,6 +266,7 @@ func TestFaultsAreAlerted(t *testing.T) {
 		"SpokeshaveStateUnsynced":   "karpenter_cluster_state_unsynced_time_seconds",
 		"SpokeshaveLedgerInDoubt":   "spokeshave_spend_in_doubt",
 		"SpokeshaveLedgerLost":      "spokeshave_spend_ledger_lost_timestamp_seconds",
+		"SpokeshaveRecordRefused":   "spokeshave_record_refused",
 		"SpokeshaveNodeMislabelled": "spokeshave_nodes_mislabelled",
 		"SpokeshavePriceUnknown":    "spokeshave_nodes_price_assumed",
 		"SpokeshavePolicyFails":     "spokeshave_policy_faults_total",

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 // Name is the name of the ConfigMap, in the controller's own namespace.
@@ -59,6 +60,8 @@ type Breaker struct {
 	allowed map[Kind]time.Time
 	told    reminders
 	history history
+	// refused is why the API server refused the last write for good, "" while it does not.
+	refused string
 }
 
 // reminders are when events were sent last, by what they are about.
@@ -100,7 +103,8 @@ func (b *Breaker) Allowed(kind Kind) bool {
 }
 
 // Stop stops a kind, for a reason, until it is allowed or [Breaker.Clear] is called, and
-// says so. It says so again every hour. The reason of what is stopped already stays.
+// says so. It says so again every hour. The reason of what is stopped already stays. What the
+// API server refuses to record is stopped all the same, until the controller ends.
 func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,11 +116,22 @@ func (b *Breaker) Stop(ctx context.Context, kind Kind, pool, reason string) erro
 		b.Metrics.set(kind, b.state.count(kind))
 	}
 	if b.told.due(key, b.Clock.Now()) {
-		text := reason + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
+		text := reason + unrecorded(b) + "; nothing is done until somebody looks. To allow it for an hour: " + b.command(kind)
 		logr.FromContextOrDiscard(ctx).Info("stopped", "kind", kind, "pool", pool, "reason", reason, "allow", b.command(kind))
 		b.event(karpv1.EventDisruptionStopped, text)
 	}
-	return b.write(ctx)
+	if err := b.write(ctx); !configmap.Refused(err) {
+		return err
+	}
+	return nil
+}
+
+// unrecorded says, as a part of a sentence, that nothing can be recorded; "" while it can.
+func unrecorded(b *Breaker) string {
+	if b.refused == "" {
+		return ""
+	}
+	return fmt.Sprintf("; besides, the API server refuses ConfigMap %s/%s (%s): %s", b.Namespace, Name, b.refused, configmap.WayOut)
 }
 
 // Clear ends a stop whose reason is gone.
@@ -139,15 +154,15 @@ func (b *Breaker) clear(kind Kind, key string) {
 	b.Metrics.set(kind, b.state.count(kind))
 }
 
-// Synced reports whether the ConfigMap was read: until then it is not known what is
-// stopped.
+// Synced reports whether the ConfigMap was read, and whether it can be written is known: until then it is
+// not known what is stopped, nor whether what was read is old.
 func (b *Breaker) Synced() bool {
 	if b == nil {
 		return true
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.history.synced
+	return b.history.synced && b.history.tried
 }
 
 // Annotation is the annotation of the ConfigMap that allows a kind until the RFC 3339

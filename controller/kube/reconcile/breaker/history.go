@@ -20,7 +20,9 @@ type history struct {
 	// written last, nil when there was none.
 	synced bool
 	stored *corev1.ConfigMap
-	uid    types.UID
+	// tried says that a write was accepted, or refused for good.
+	tried bool
+	uid   types.UID
 	// cutoff is the end of the history that the API server knows, newest the last launch in
 	// it, bounded that nothing in it was launched later, and doubted that it may have an end.
 	// They are kept until garbage collection has looked (reviewed).
@@ -72,11 +74,15 @@ func (h *history) doubt(s *state) {
 
 // wrote notes a ConfigMap that was written.
 func (h *history) wrote(cm *corev1.ConfigMap, now time.Time) {
-	h.stored, h.uid = cm, cm.UID
+	same := h.stored != nil && h.stored.ResourceVersion == cm.ResourceVersion // nothing was written: its time is an old one
+	h.stored, h.uid, h.tried = cm, cm.UID, true
 	if h.reviewed {
 		written := decode(cm)
 		h.seen, h.launched = written.Seen, written.Launched
 		h.alive = h.seen
+	}
+	if same {
+		return
 	}
 	h.ahead, h.compared = 0, true
 	if server := serverTime(cm); !server.IsZero() && now.Sub(server).Abs() > tolerance {
@@ -139,6 +145,17 @@ func Doubted(b *Breaker) bool {
 	return b.history.doubted
 }
 
+// Urgent reports whether a review is due at once: the API server may have gone back in time, and
+// its record can be written.
+func Urgent(b *Breaker) bool {
+	if b == nil {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.history.doubted && b.refused == ""
+}
+
 // Reviewed notes that all instances were compared with the API server's history. From
 // then on the history goes on from now.
 func (b *Breaker) Reviewed() {
@@ -152,28 +169,31 @@ func (b *Breaker) Reviewed() {
 
 // Overdue reports whether something that was due at the time should have been done by
 // the controller that was there: since it was not, something has changed that is not
-// time. It reports the same while this machine's clock is wrong.
+// time. It reports the same while this machine's clock is wrong, or cannot be compared because the record is refused.
 func (b *Breaker) Overdue(due time.Time) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.history.ahead != 0 || !b.history.alive.IsZero() && due.Before(b.history.alive.Add(-overdue))
+	return b.refused != "" || b.history.ahead != 0 || !b.history.alive.IsZero() && due.Before(b.history.alive.Add(-overdue))
 }
 
 // WhyOverdue says what Overdue found, as the end of a sentence.
 func (b *Breaker) WhyOverdue() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.refused != "" {
+		return ", while the clock of the controller's machine cannot be compared with the API server's"
+	}
 	if b.history.ahead != 0 {
 		return fmt.Sprintf(", but the clock of the controller's machine differs by %s from the API server's", b.history.ahead.Abs().Round(time.Second))
 	}
 	return ", and the controller that was there until now did not find that"
 }
 
-// Compared reports whether this machine's clock was compared with the API server's.
+// Compared reports whether this machine's clock was compared with the API server's, or cannot be (see [Breaker.Overdue]).
 func (b *Breaker) Compared() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.history.compared
+	return b.history.compared || b.refused != ""
 }
 
 // overdue is how late something may be done that was due while the controller was there.

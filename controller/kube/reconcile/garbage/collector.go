@@ -102,7 +102,7 @@ func (c *Collector) Start(ctx context.Context) error {
 func (c *Collector) turn(ctx context.Context, p *pace) {
 	rests, err := c.rests(ctx)
 	now := c.Clock.Now()
-	if rests && !breaker.Doubted(c.Breaker) && !p.due(now, c.Rest) {
+	if rests && !breaker.Urgent(c.Breaker) && !p.due(now, c.Rest) {
 		return
 	}
 	p.last = now

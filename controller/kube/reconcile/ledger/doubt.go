@@ -11,7 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 const (
@@ -72,6 +74,9 @@ func (k *Tracker) checkClock(ctx context.Context, l *spend.Ledger, now time.Time
 		return nil
 	}
 	ours := k.Clock.Now()
+	if k.refused != "" && ours.Sub(k.tried).Abs() < refusedInterval {
+		return nil
+	}
 	if k.clock.wrong() && ours.Sub(k.clock.at).Abs() < lookEvery {
 		return nil
 	}
@@ -98,12 +103,34 @@ func (k *Tracker) doubt(l *spend.Ledger) string {
 	case k.clock.wrong():
 		return fmt.Sprintf("nothing is launched under a monthly cap, because the clock of the controller's machine differs by %s from the API server's; set it right",
 			k.clock.ahead.Abs().Round(time.Second))
+	case k.refused != "":
+		return fmt.Sprintf("nothing is launched under a monthly cap, because the API server refuses ConfigMap %s/%s, without which a restart would lose what the month has cost: %s; %s",
+			k.Namespace, Name, k.refused, configmap.WayOut)
 	case l.Doubt != nil:
 		return fmt.Sprintf("nothing is launched under a monthly cap, because it is not certain what the month has cost: %s; to go on with an estimate of %.2f $: "+
 			"kubectl -n %s annotate configmap %s --overwrite %s=%s",
 			l.Doubt.Reason, total(l), k.Namespace, Name, karpv1.AnnotationAcceptLedger, l.Doubt.Since.Format(time.RFC3339))
 	}
 	return ""
+}
+
+// unwritten returns a doubt about a ledger that was read: nodes were launched so long after its end that it
+// was not written meanwhile, as while the API server refuses it. Of those that are gone, nobody knows. It
+// returns nil when there are none.
+func (k *Tracker) unwritten(ctx context.Context, l *spend.Ledger, s *model.Snapshot) *spend.Doubt {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if n.Bought == nil || !n.LaunchedAt.After(l.Through.Add(jump)) {
+			continue
+		}
+		out := &spend.Doubt{
+			Since:  s.Time.UTC().Truncate(time.Second),
+			Reason: fmt.Sprintf("nodes were launched after %s, while the ledger was not stored", l.Through.Format(time.RFC3339)),
+		}
+		k.lost(ctx, "%s; it goes on from what was stored then", out.Reason)
+		return out
+	}
+	return nil
 }
 
 // accept ends the ledger's doubt when the annotation on its ConfigMap says so.

@@ -34,6 +34,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 			if earlier, err := k.earlier(ctx, s.Time); err == nil && earlier != nil {
 				k.copied = earlier.Through
 			}
+			k.unstored = k.unwritten(ctx, &kept, s)
 			return kept, nil
 		}
 	}

@@ -42,6 +42,8 @@ const (
 	// earlier one.
 	writeInterval    = time.Minute
 	previousInterval = time.Hour
+	// refusedInterval is how often the ledger is written while the API server refuses it.
+	refusedInterval = 10 * time.Second
 	// monthKept is for how long after the end of a month its last ledger stays the
 	// earlier one.
 	monthKept = 24 * time.Hour
@@ -73,6 +75,12 @@ type Tracker struct {
 	copied  time.Time
 	pending *spend.Ledger
 	clock   clockState
+	// refused is why the API server refused the last write of the ledger for good, "" while it
+	// does not. tried is when it was last written, or refused.
+	refused string
+	tried   time.Time
+	// unstored is the doubt about a ledger that was read and is older than nodes that were launched; nil for none.
+	unstored *spend.Doubt
 	// looked is when stored was last read for an acceptance.
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
@@ -83,16 +91,18 @@ type Tracker struct {
 
 // Count adds the time up to the snapshot to the ledger, and fills in the snapshot's
 // Spent, SpentDoubt and Departed from it. An error means that the ledger could not be
-// read: nothing should be launched before it is known what has been spent.
+// read: nothing should be launched before it is known what has been spent. That the API server
+// refuses the ledger for good is no error, but a doubt.
 func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	now, err := k.current(ctx, s)
 	if err != nil {
 		return err
 	}
-	if err := k.checkClock(ctx, &now, s.Time); err != nil {
+	if err := k.checkClock(ctx, &now, s.Time); err != nil && !configmap.Refused(err) {
 		return err
 	}
-	if k.clock.wrong() {
+	// While the ledger is refused, the clock cannot be compared: what was counted is not given up for a clock that is behind.
+	if k.clock.wrong() || k.refused != "" && now.Through.Sub(s.Time) > stepTolerance {
 		k.publish(&now, s)
 		return nil
 	}
@@ -105,19 +115,39 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	if next.Month.After(now.Month) {
 		k.pending = &now
 	}
+	if next.Doubt == nil {
+		next.Doubt = k.unstored
+	}
+	k.unstored = nil
 	k.publish(&next, s)
-	if k.Clock.Since(k.saved) < writeInterval && k.stored != nil {
+	if !k.due() {
 		return nil
 	}
-	if err := k.save(ctx, &next); err != nil {
+	refused := k.refused
+	err = k.save(ctx, &next)
+	if k.refused != refused { // the doubt begins or ends
+		k.publish(&next, s)
+	}
+	switch {
+	case err == nil:
+		if err := k.file(ctx, &next); err != nil {
+			logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
+		}
+	case k.refused == "": // that it is refused, package configmap logs
 		// The next write contains this data too. A restart before that has to estimate
 		// one minute more.
 		logr.FromContextOrDiscard(ctx).Error(err, "the ledger is written later")
-	} else if err := k.file(ctx, &next); err != nil {
-		logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
 	}
 	k.saved = k.Clock.Now()
 	return nil
+}
+
+// due reports whether the ledger is to be written.
+func (k *Tracker) due() bool {
+	if k.refused != "" {
+		return k.Clock.Since(k.tried).Abs() >= refusedInterval
+	}
+	return k.stored == nil || k.Clock.Since(k.saved) >= writeInterval
 }
 
 // CountSaved adds what a decision carries out to the consolidations of its day. They are

@@ -72,9 +72,12 @@ func (k *Tracker) replace(ctx context.Context, text []byte, annotations map[stri
 		cm, err := k.store(Name).Replace(ctx, k.stored, text, annotations)
 		switch {
 		case err == nil:
-			k.stored = cm
+			k.stored, k.refused, k.tried = cm, "", k.Clock.Now()
 			k.clock.compare(k.Clock.Now(), serverTime(cm), k.ClockTolerance)
 			return nil
+		case configmap.Refused(err):
+			k.refused, k.tried = configmap.Reason(err), k.Clock.Now()
+			return err
 		case try > 2 || !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err):
 			return err
 		}

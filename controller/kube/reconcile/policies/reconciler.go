@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/policy/load"
 )
 
@@ -68,6 +69,9 @@ func (r *Reconciler) sweepForever(ctx context.Context) error {
 		if err := r.Sweep(ctx); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "copies of policies are compared again")
 			pause = sweepRetry
+			if configmap.Refused(err) {
+				pause = refusedRetry
+			}
 		}
 		select {
 		case <-ctx.Done():

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 	"spokeshave.dev/controller/policy/load"
 )
 
@@ -22,6 +23,9 @@ import (
 // policy. It has one key per policy, namespace.name, so that the output of `kubectl get
 // configmap -o yaml` is readable.
 const StatusName = load.StatusName
+
+// refusedRetry is after how long a write is repeated that the API server refuses for good.
+const refusedRetry = time.Minute
 
 // StatusWriter updates the status object. It runs on the leader only.
 type StatusWriter struct {
@@ -39,16 +43,19 @@ func (w *StatusWriter) NeedLeaderElection() bool { return true }
 
 // Start runs until the context ends.
 func (w *StatusWriter) Start(ctx context.Context) error {
-	ticker := w.Clock.NewTicker(w.Every)
-	defer ticker.Stop()
 	for {
-		if err := w.Write(ctx); err != nil && ctx.Err() == nil {
+		pause := w.Every
+		err := w.Write(ctx)
+		switch {
+		case configmap.Refused(err): // package configmap tells
+			pause = max(w.Every, refusedRetry)
+		case err != nil && ctx.Err() == nil:
 			logr.FromContextOrDiscard(ctx).Error(err, "policy status is put off")
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-ticker.C():
+		case <-w.Clock.After(pause):
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim str
 		old = looks && now.Sub(s.begun) >= instances.SettleTime+client.FleetTimeout(len(s.claims))
 	}
 	absent := s.absent()
-	if old || looks && l.neverComes(ctx, s, absent) {
+	if old || looks && neverComes(ctx, l.cfg.Written, s, absent) {
 		s.dissolve()
 		return client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, first(absent))
 	}
@@ -47,10 +47,11 @@ func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim str
 // neverComes reports whether an absent claim will never ask for the launch. The attempts of a
 // claim are numbered, and under each number one request is written down. So a claim that has
 // written another one under the number of this launch has never written this one. Of a launch
-// that this process made, it also holds for a claim that has gone, or has written any other.
-func (l *Launcher) neverComes(ctx context.Context, s *sharedLaunch, absent []string) bool {
-	return l.cfg.Written != nil && slices.ContainsFunc(absent[:min(len(absent), mostAsked)], func(claim string) bool {
-		written, err := l.cfg.Written(ctx, claim)
+// that this process made, it also holds for a claim that has gone, or has written any other. read
+// is [Config.Written], nil for not known.
+func neverComes(ctx context.Context, read func(context.Context, string) (provider.Attempt, error), s *sharedLaunch, absent []string) bool {
+	return read != nil && slices.ContainsFunc(absent[:min(len(absent), mostAsked)], func(claim string) bool {
+		written, err := read(ctx, claim)
 		if err != nil {
 			return s.made && provider.KindOf(err) == provider.NotFound
 		}

@@ -27,6 +27,8 @@ import (
 )
 
 // Config is what a Launcher works with.
+//
+// Size: one field for each part of the provider that a launch needs.
 type Config struct {
 	EC2 client.Instances
 	// Cluster is the name in the tags of everything launched.

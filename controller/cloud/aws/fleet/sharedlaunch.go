@@ -40,10 +40,7 @@ type sharedLaunch struct {
 	// itself, so that nothing was sent before.
 	begun time.Time
 	made  bool
-	// recorded is the request as the claims have written it down, decoded what it says: each
-	// claim's copy is the same text, which is read once.
-	recorded json.RawMessage
-	decoded  *ec2.CreateFleetInput
+	writtenRequest
 
 	mu      sync.Mutex
 	arrived map[string]bool
@@ -57,6 +54,13 @@ type sharedLaunch struct {
 	outcome outcome
 	// looked is when claims and EC2 were asked last what became of the request.
 	looked time.Time
+}
+
+// writtenRequest is the request as the claims have written it down, and what it says: each
+// claim's copy is the same text, which is read once.
+type writtenRequest struct {
+	recorded json.RawMessage
+	decoded  *ec2.CreateFleetInput
 }
 
 // outcome is what a shared launch has led to: nil by claim until it is final, and since when

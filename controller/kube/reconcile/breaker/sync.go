@@ -31,7 +31,7 @@ func (b *Breaker) Sync(ctx context.Context) error {
 		return err
 	}
 	due := b.Clock.Since(b.state.Seen) >= seenEvery || b.history.listed.After(b.state.Launched)
-	if !b.state.changed && !(b.history.reviewed && due) && b.history.tried && b.refused == "" {
+	if due = b.history.reviewed && due; !due && !b.state.changed && b.history.tried && b.refused == "" {
 		return nil
 	}
 	if err := b.write(ctx); !configmap.Refused(err) {

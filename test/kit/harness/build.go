@@ -64,7 +64,7 @@ func freePorts() (ports, error) {
 			_ = l.Close()
 		}
 	}()
-	for _, port := range []*int{&p.ec2, &p.metrics, &p.local, &p.probes} {
+	for _, port := range []*int{&p.ec2, &p.metrics, &p.local, &p.probes, &p.page} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return p, fmt.Errorf("find a free port: %w", err)

@@ -72,6 +72,7 @@ func (s *Stack) installChart(ctx context.Context) error {
 		"--set", "controller.metrics.port=" + strconv.Itoa(s.ports.metrics),
 		"--set", "controller.local.port=" + strconv.Itoa(s.ports.local),
 		"--set", "controller.healthProbe.port=" + strconv.Itoa(s.ports.probes),
+		"--set", "web.port=" + strconv.Itoa(s.ports.page),
 		"--set", "logLevel=debug",
 	}
 	for _, v := range s.opts.Values {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -25,6 +28,10 @@ func (s *Stack) MetricsURL() string { return loopback(s.ports.local) }
 // NetworkURL is the address of the controller's metrics on the network: HTTPS, for those
 // whom the API server allows them.
 func (s *Stack) NetworkURL() string { return "https://127.0.0.1:" + strconv.Itoa(s.ports.metrics) }
+
+// PageURL is the address of the page, where the chart has it behind a Service: HTTPS, for
+// those whom the API server allows it.
+func (s *Stack) PageURL() string { return "https://127.0.0.1:" + strconv.Itoa(s.ports.page) }
 
 func loopback(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
 
@@ -84,6 +91,10 @@ func (s *Stack) LaunchController(ctx context.Context, flags ...string) error {
 	}
 	args := append([]string{"--kubeconfig=" + kubeconfig}, container.Args...)
 	args = append(args, "--metrics-port="+strconv.Itoa(s.ports.metrics), "--local-port="+strconv.Itoa(s.ports.local), "--health-probe-port="+strconv.Itoa(s.ports.probes))
+	if at := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "--web-address=") }); at >= 0 {
+		host, _, _ := net.SplitHostPort(strings.TrimPrefix(args[at], "--web-address="))
+		args = append(args, "--web-address="+net.JoinHostPort(host, strconv.Itoa(s.ports.page)))
+	}
 	args = append(args, flags...)
 	// The SDK insists on credentials; ec2sim takes any.
 	env := []string{"AWS_ACCESS_KEY_ID=demo", "AWS_SECRET_ACCESS_KEY=demo", "AWS_EC2_METADATA_DISABLED=true"}

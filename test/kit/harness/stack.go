@@ -92,7 +92,7 @@ type Stack struct {
 
 // ports are those of our own programs, on loopback.
 type ports struct {
-	ec2, metrics, local, probes int
+	ec2, metrics, local, probes, page int
 }
 
 // Start builds and starts everything and returns when the controller leads, or, with

@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(sharedstack.Main(m, harness.Options{
 		BootDelay: 300 * time.Millisecond,
 		Stopped:   true, // until the namespace of a team is there
+		Values:    []string{"web.enabled=true", "web.service=true"},
 	}, func(ctx context.Context, s *harness.Stack) (int, error) {
 		stack = s
 		if err := begin(ctx); err != nil {

@@ -34,6 +34,13 @@ func readerAttacks() map[string]attack {
 				return mint(t, "cluster-reader", "")
 			}),
 		},
+		"reader/page": {
+			story: "whoever may list every object opens the page", want: "403", keeps: keeps,
+			run: opens(http.StatusForbidden, func(t *testing.T) string {
+				user.Create(t, stack.Client, user.Account(harness.Namespace, "cluster-reader", nil, user.Rules(t, everything))...)
+				return mint(t, "cluster-reader", "")
+			}),
+		},
 		"reader/forwards-a-port": {
 			story: "whoever may list every object has the API server forward the port of decisions", want: "403, since that creates a port forward", keeps: keeps,
 			run: readsByAPIServer(http.MethodPost, "portforward?ports=8083"),
@@ -65,10 +72,12 @@ func neighbourAttacks() map[string]attack {
 			story: "a pod scrapes with the token of a ServiceAccount that was deleted since", want: "401", keeps: keeps,
 			run: asks("/metrics", http.StatusUnauthorized, goneToken),
 		},
-		"neighbour/decisions":      {story: "who may scrape metrics asks for decisions on the same port", want: "404", keeps: keeps, run: asks("/decisions", http.StatusNotFound, scraper)},
-		"neighbour/observed":       {story: "who may scrape metrics asks for what was observed", want: "404", keeps: keeps, run: asks("/observed", http.StatusNotFound, scraper)},
-		"neighbour/profiles":       {story: "who may scrape metrics asks for the heap", want: "404", keeps: keeps, run: asks("/debug/pprof/heap", http.StatusNotFound, scraper)},
-		"neighbour/other-spelling": {story: "a pod spells the path of decisions so that it passes for that of metrics", want: "404", keeps: keeps, run: asks("/metrics/../decisions", http.StatusNotFound, nobody)},
+		"neighbour/page":            {story: "a pod opens the page", want: "401", keeps: keeps, run: opens(http.StatusUnauthorized, nobody)},
+		"neighbour/page-as-scraper": {story: "who may scrape metrics opens the page", want: "403", keeps: keeps, run: opens(http.StatusForbidden, scraper)},
+		"neighbour/decisions":       {story: "who may scrape metrics asks for decisions on the same port", want: "404", keeps: keeps, run: asks("/decisions", http.StatusNotFound, scraper)},
+		"neighbour/observed":        {story: "who may scrape metrics asks for what was observed", want: "404", keeps: keeps, run: asks("/observed", http.StatusNotFound, scraper)},
+		"neighbour/profiles":        {story: "who may scrape metrics asks for the heap", want: "404", keeps: keeps, run: asks("/debug/pprof/heap", http.StatusNotFound, scraper)},
+		"neighbour/other-spelling":  {story: "a pod spells the path of decisions so that it passes for that of metrics", want: "404", keeps: keeps, run: asks("/metrics/../decisions", http.StatusNotFound, nobody)},
 		"neighbour/plain-http": {
 			story: "somebody has a scraper use HTTP, to read its token on the way", want: "no answer over HTTP", keeps: "tokens",
 			run: func(t *testing.T) {
@@ -100,6 +109,28 @@ func asks(path string, want int, token func(*testing.T) string) func(*testing.T)
 		code, body := get(t.Context(), stack.NetworkURL()+path, "", token(t))
 		if code != want || strings.Contains(body, "spokeshave_") {
 			t.Errorf("%d, want %d: %.200s", code, want, body)
+		}
+	}
+}
+
+// opens gets the page and what is under it with a token, and wants a status. That who was
+// given the page reads it shows that it is there.
+func opens(want int, token func(*testing.T) string) func(*testing.T) {
+	return func(t *testing.T) {
+		const shown = "<title>"
+		user.Create(t, stack.Client, append(user.Account(harness.Namespace, "page-reader", nil, nil), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "attack-page-reader"},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "spokeshave-page-reader"},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: harness.Namespace, Name: "page-reader"}},
+		})...)
+		if code, body := get(t.Context(), stack.PageURL()+"/", "", mint(t, "page-reader", "")); code != http.StatusOK || !strings.Contains(body, shown) {
+			t.Fatalf("who was given the page reads %d: %.200s", code, body)
+		}
+		for _, path := range []string{"/", "/contents", "/decisions", "/spokeshave/page", "/metrics"} {
+			code, body := get(t.Context(), stack.PageURL()+path, "", token(t))
+			if code != want || strings.Contains(body, shown) {
+				t.Errorf("%s: %d, want %d: %.200s", path, code, want, body)
+			}
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/actuate"
+	"spokeshave.dev/controller/kube/admission"
 	"spokeshave.dev/controller/kube/announce"
 	"spokeshave.dev/controller/kube/cluster"
 	"spokeshave.dev/controller/kube/lower"
@@ -114,6 +115,13 @@ func (p *components) wire(ctx context.Context) error {
 			return fmt.Errorf("add what looks at the cluster: %w", err)
 		}
 		return nil
+	}
+	guards := &admission.Watch{
+		Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Names: p.options.AdmissionPolicies, Every: time.Minute,
+		Metrics: admission.NewMetrics(metrics.Registry),
+	}
+	if err := p.mgr.Add(guards); err != nil {
+		return fmt.Errorf("add the look at admission policies: %w", err)
 	}
 	return p.reconcilers()
 }

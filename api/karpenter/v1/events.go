@@ -34,22 +34,24 @@ const (
 
 // Event reasons of Spokeshave's own.
 const (
-	EventCapReached          = "CapReached"          // on ConfigMaps of policies
-	EventDisruptionAllowed   = "DisruptionAllowed"   // on the ConfigMap of the breakers
-	EventDisruptionStopped   = "DisruptionStopped"   // on the ConfigMap of the breakers
-	EventPolicyActive        = "PolicyActive"        // on ConfigMaps of policies
-	EventPolicyRejected      = "PolicyRejected"      // on ConfigMaps of policies
-	EventPolicySuspended     = "PolicySuspended"     // on ConfigMaps of policies
-	EventPolicyResumed       = "PolicyResumed"       // on ConfigMaps of policies
-	EventPolicyNotSuspended  = "PolicyNotSuspended"  // on ConfigMaps of policies
-	EventLedgerAccepted      = "LedgerAccepted"      // on the ledger's ConfigMap
-	EventLedgerLost          = "LedgerLost"          // on the ledger's ConfigMap
-	EventObservationLost     = "ObservationLost"     // on the ConfigMap of mode Observe
-	EventRecordRefused       = "RecordRefused"       // on ConfigMaps that the controller writes
-	EventLaunchFailed        = "LaunchFailed"        // on NodeClaims
-	EventLaunchTimeout       = "LaunchTimeout"       // on NodeClaims
-	EventLaunchesPaused      = "LaunchesPaused"      // on NodePools
-	EventQuotaExceeded       = "QuotaExceeded"       // on NodePools
-	EventRegistrationTimeout = "RegistrationTimeout" // on NodeClaims
-	EventReservationLeft     = "ReservationLeft"     // on Nodes
+	EventCapReached         = "CapReached"         // on ConfigMaps of policies
+	EventDisruptionAllowed  = "DisruptionAllowed"  // on the ConfigMap of the breakers
+	EventDisruptionStopped  = "DisruptionStopped"  // on the ConfigMap of the breakers
+	EventPolicyActive       = "PolicyActive"       // on ConfigMaps of policies
+	EventPolicyRejected     = "PolicyRejected"     // on ConfigMaps of policies
+	EventPolicySuspended    = "PolicySuspended"    // on ConfigMaps of policies
+	EventPolicyResumed      = "PolicyResumed"      // on ConfigMaps of policies
+	EventPolicyNotSuspended = "PolicyNotSuspended" // on ConfigMaps of policies
+	EventLedgerAccepted     = "LedgerAccepted"     // on the ledger's ConfigMap
+	EventLedgerLost         = "LedgerLost"         // on the ledger's ConfigMap
+	EventObservationLost    = "ObservationLost"    // on the ConfigMap of mode Observe
+	// EventAdmissionPolicyMissing is on the policy that the chart installs.
+	EventAdmissionPolicyMissing = "AdmissionPolicyMissing"
+	EventRecordRefused          = "RecordRefused"       // on ConfigMaps that the controller writes
+	EventLaunchFailed           = "LaunchFailed"        // on NodeClaims
+	EventLaunchTimeout          = "LaunchTimeout"       // on NodeClaims
+	EventLaunchesPaused         = "LaunchesPaused"      // on NodePools
+	EventQuotaExceeded          = "QuotaExceeded"       // on NodePools
+	EventRegistrationTimeout    = "RegistrationTimeout" // on NodeClaims
+	EventReservationLeft        = "ReservationLeft"     // on Nodes
 )

@@ -265,6 +265,9 @@ defaults in the binary.
 {{- end }}
 - --vm-memory-overhead-percent={{ $settings.vmMemoryOverheadPercent }}
 - --breaker-percent={{ $s.breakerPercent }}
+{{- if eq .Values.controller.mode "Act" }}
+- --admission-policies={{ include "spokeshave.admissionPolicies" . }}
+{{- end }}
 {{- with .Values.additionalLabels }}
 {{- $labels := list }}
 {{- range $name, $value := . }}{{ $labels = append $labels (printf "%s=%s" $name $value) }}{{ end }}
@@ -332,4 +335,10 @@ defaults in the binary.
 {{- with .Values.logErrorOutputPaths }}
 - --log-error-output-paths={{ join "," . }}
 {{- end }}
+{{- end }}
+
+{{- /* The ValidatingAdmissionPolicies, which the controller looks at. */}}
+{{- define "spokeshave.admissionPolicies" -}}
+{{- $prefix := printf "%s-%s" (include "spokeshave.fullname" .) .Release.Namespace -}}
+{{ $prefix }}-configmaps,{{ $prefix }}-nodeclaims,{{ $prefix }}-pods
 {{- end }}

@@ -5,7 +5,7 @@ package setting
 // controller. A test of controller/app compares them with what the controller binds.
 func Flags() []string {
 	return []string{
-		"allow-kube-system", "ami-refresh-interval", "announced-pods", "aws-endpoint", "aws-region", "batch-idle-duration", "batch-max-duration", "batch-rollout-duration", "breaker-percent",
+		"admission-policies", "allow-kube-system", "ami-refresh-interval", "announced-pods", "aws-endpoint", "aws-region", "batch-idle-duration", "batch-max-duration", "batch-rollout-duration", "breaker-percent",
 		"cluster-ca-bundle", "cluster-endpoint", "cluster-name", "decision-log", "decision-log-inputs", "disable-cluster-state-observability",
 		"disable-dry-run", "disable-leader-election", "drain-on-rebalance", "enable-prefix-delegation", "enable-profiling", "enable-zonal-shift",
 		"feature-gates", "health-probe-port", "interruption-queue", "interval", "isolated-vpc", "journal-memory", "karpenter-lease-name", "karpenter-lease-namespace",

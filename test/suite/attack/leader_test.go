@@ -100,6 +100,10 @@ func operatorAttacks() map[string]attack {
 			story: "an administrator's admission policy refuses all ConfigMaps that the controller writes, and the controller is started again", want: "pods get nodes except under monthly caps, nothing without a claim is ended, and it is told",
 			keeps: "launches, a monthly cap, instances", launches: true, restarts: true, run: refusesTheRecord,
 		},
+		"operator/prunes-admission": {
+			story: "a tool prunes the admission policy that keeps others from writing the options of launches", want: "an event, and the metric of the alert, until it is back", keeps: "launches",
+			run: prunesAdmission,
+		},
 		"operator/api-server-away": {
 			story: "the API server is away for fifteen seconds while pods wait", want: "nothing is decided meanwhile, and all of it afterwards", keeps: "instances, caps",
 			launches: true, restarts: true, refusals: true, run: apiServerAway,

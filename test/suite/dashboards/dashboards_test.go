@@ -20,6 +20,7 @@ import (
 	"spokeshave.dev/controller/cloud/aws/market"
 	"spokeshave.dev/controller/cloud/aws/nodeclass"
 	"spokeshave.dev/controller/cloud/aws/refresh"
+	"spokeshave.dev/controller/kube/admission"
 	"spokeshave.dev/controller/kube/metric"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
@@ -116,6 +117,7 @@ func registered(t *testing.T) names {
 	repair.NewMetrics(n, shared)
 	breaker.NewMetrics(n)
 	configmap.NewMetrics(n)
+	admission.NewMetrics(n)
 	n.MustRegister(market.NewEstimated())
 	n.MustRegister(refresh.NewMetrics().Collectors()...)
 	n.MustRegister(nodeclass.NewAges(time.Now, time.Minute))
@@ -261,20 +263,21 @@ func TestFaultsAreAlerted(t *testing.T) {
 		}
 	}
 	for name, series := range map[string]string{
-		"SpokeshaveDecisionsFail":   `spokeshave_decision_failures_total{kind=~"Panic|Unproven"}`,
-		"SpokeshaveLoopStuck":       "karpenter_scheduler_unfinished_work_seconds",
-		"SpokeshaveStateUnsynced":   "karpenter_cluster_state_unsynced_time_seconds",
-		"SpokeshaveLedgerInDoubt":   "spokeshave_spend_in_doubt",
-		"SpokeshaveLedgerLost":      "spokeshave_spend_ledger_lost_timestamp_seconds",
-		"SpokeshaveRecordRefused":   "spokeshave_record_refused",
-		"SpokeshaveNodeMislabelled": "spokeshave_nodes_mislabelled",
-		"SpokeshavePriceUnknown":    "spokeshave_nodes_price_assumed",
-		"SpokeshavePolicyFails":     "spokeshave_policy_faults_total",
-		"SpokeshavePricesStale":     "spokeshave_aws_market_stale",
-		"SpokeshaveClassStale":      "spokeshave_aws_class_stale",
-		"SpokeshaveWritesRefused":   "spokeshave_writes_refused_total",
-		"SpokeshavePodsHeldBack":    "spokeshave_pods_held_back",
-		"SpokeshavePolicyRejected":  `spokeshave_policy_state{state="Rejected"}`,
+		"SpokeshaveDecisionsFail":          `spokeshave_decision_failures_total{kind=~"Panic|Unproven"}`,
+		"SpokeshaveLoopStuck":              "karpenter_scheduler_unfinished_work_seconds",
+		"SpokeshaveStateUnsynced":          "karpenter_cluster_state_unsynced_time_seconds",
+		"SpokeshaveLedgerInDoubt":          "spokeshave_spend_in_doubt",
+		"SpokeshaveLedgerLost":             "spokeshave_spend_ledger_lost_timestamp_seconds",
+		"SpokeshaveAdmissionPolicyMissing": "spokeshave_admission_policy_missing",
+		"SpokeshaveRecordRefused":          "spokeshave_record_refused",
+		"SpokeshaveNodeMislabelled":        "spokeshave_nodes_mislabelled",
+		"SpokeshavePriceUnknown":           "spokeshave_nodes_price_assumed",
+		"SpokeshavePolicyFails":            "spokeshave_policy_faults_total",
+		"SpokeshavePricesStale":            "spokeshave_aws_market_stale",
+		"SpokeshaveClassStale":             "spokeshave_aws_class_stale",
+		"SpokeshaveWritesRefused":          "spokeshave_writes_refused_total",
+		"SpokeshavePodsHeldBack":           "spokeshave_pods_held_back",
+		"SpokeshavePolicyRejected":         `spokeshave_policy_state{state="Rejected"}`,
 	} {
 		if r, ok := alerts[name]; !ok || !strings.Contains(r.Expr, series) {
 			t.Errorf("alert %s: %q, want one that asks for %s", name, r.Expr, series)

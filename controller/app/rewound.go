@@ -12,13 +12,17 @@ import (
 const rewoundEvery = 10 * time.Second
 
 // rewound returns what ends this process when the API server went back in time. A leader
-// first compares the instances with what is left, and writes what is stopped, which a new
-// process could not know. stops may be nil.
+// first compares the instances with what is left, and writes what is stopped and what the
+// month has cost, which a new process could not know. stops may be nil.
 func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
 	return &rewound.Watch{
 		Live: p.mgr.GetAPIReader(), Clock: p.clock, Namespace: p.options.Namespace, Every: rewoundEvery,
-		Ready: func(ctx context.Context) bool {
-			return !p.leading() || stops.Sync(ctx) == nil && !breaker.Doubted(stops)
+		Ready: func(ctx context.Context, found time.Time) bool {
+			if !p.leading() {
+				return true
+			}
+			reviewed := stops.Sync(ctx) == nil && !breaker.Doubted(stops)
+			return p.spent.Recorded(found) && reviewed
 		},
 	}
 }

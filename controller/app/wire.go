@@ -69,6 +69,8 @@ type components struct {
 	instances cluster.Instances
 	// places are what pods have taken of the places of announced ones.
 	places *places.Book
+	// spent is the ledger.
+	spent *ledger.Tracker
 	// records writes the ConfigMaps in which the controller keeps what outlives it.
 	records client.Client
 	// shared are the metrics that several controllers count.
@@ -153,6 +155,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
 		Namespace: p.options.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
+	p.spent = spent
 	if err := metrics.Registry.Register(ledger.NewCollector(spent)); err != nil {
 		return fmt.Errorf("register metrics of the ledger: %w", err)
 	}

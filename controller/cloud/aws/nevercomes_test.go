@@ -87,3 +87,31 @@ func TestAttemptsOfOneNumber(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestComesMeanwhile: the claim that is missed comes, and the request is sent, while another one finds that it
+// is being deleted. The other one gets its instance, and no second one.
+func TestComesMeanwhile(t *testing.T) {
+	w := newEC2(t)
+	claims := claimNames(2)
+	var attempts map[string]provider.Attempt
+	asked := make(chan struct{})
+	sent := make(chan launchResult, 1)
+	w.provider = w.newProvider(t, w.url, func(cfg *aws.Config) {
+		cfg.Written = func(ctx context.Context, _ string) (provider.Attempt, error) {
+			close(asked)
+			i, err := w.provider.Launch(ctx, attempts[claims[0]])
+			sent <- launchResult{i, err}
+			return provider.Attempt{}, &provider.Error{Kind: provider.NotFound, Err: errors.New("it is being deleted")}
+		}
+	})
+	attempts = w.prepareAll(t, claims, option("m7i.large", "us-west-2a", model.OnDemand))
+	other, err := w.provider.Launch(t.Context(), attempts[claims[1]])
+	<-asked
+	first := <-sent
+	if err != nil || first.err != nil || other.ProviderID == first.instance.ProviderID {
+		t.Errorf("the claim that came: %s, %v; the other one: %s, %v", first.instance.ProviderID, first.err, other.ProviderID, err)
+	}
+	if w.alive() != 2 {
+		t.Errorf("%d instances, want 2", w.alive())
+	}
+}

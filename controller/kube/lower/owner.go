@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"cmp"
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +18,13 @@ type owners struct {
 	trusted    bool
 	daemonSets map[types.NamespacedName]daemonSet
 	nodes      map[string]types.UID
+	// surplus are the pods of a DaemonSet beyond those that it may have on a node.
+	surplus map[*corev1.Pod]bool
 }
+
+// mostDaemons is how many pods of a DaemonSet belong to one node: an update may run the next one
+// before the last one ends. A DaemonSet deletes others, but they may take their time to end.
+const mostDaemons = 2
 
 // daemonSet is one that may own pods, and which.
 type daemonSet struct {
@@ -35,16 +44,60 @@ func newOwners(in *Inputs) owners {
 	for _, n := range in.Nodes {
 		o.nodes[n.Name] = n.UID
 	}
+	if in.Live {
+		o.surplus = o.beyond(in.Pods)
+	}
 	return o
+}
+
+// beyond returns the youngest pods of each DaemonSet beyond mostDaemons on one node.
+func (o *owners) beyond(pods []*corev1.Pod) map[*corev1.Pod]bool {
+	type place struct {
+		set  types.UID
+		node string
+	}
+	count := map[place]int{}
+	each := func(see func(place, *corev1.Pod)) {
+		for _, pod := range pods {
+			if pod.Spec.NodeName != "" && IsRunning(pod) && o.isDaemon(pod) {
+				if ref := metav1.GetControllerOfNoCopy(pod); ref.Kind != kindNode {
+					see(place{ref.UID, pod.Spec.NodeName}, pod)
+				}
+			}
+		}
+	}
+	crowded := false
+	each(func(at place, _ *corev1.Pod) {
+		count[at]++
+		crowded = crowded || count[at] > mostDaemons
+	})
+	if !crowded {
+		return nil
+	}
+	all, out := map[place][]*corev1.Pod{}, map[*corev1.Pod]bool{}
+	each(func(at place, pod *corev1.Pod) {
+		if count[at] > mostDaemons {
+			all[at] = append(all[at], pod)
+		}
+	})
+	for _, of := range all {
+		slices.SortFunc(of, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
+		})
+		for _, pod := range of[mostDaemons:] {
+			out[pod] = true
+		}
+	}
+	return out
 }
 
 // isDaemon is IsDaemon for a pod whose owner exists and owns it: a DaemonSet of the pod's
 // namespace, which selects it, or its own node, with the UID of the reference. The DaemonSet
-// keeps one such pod on a node, deletes others, and disowns those that it does not select. A
+// disowns what it does not select, and keeps one pod on a node (see mostDaemons). A
 // node's pod is static, that is, the mirror of what the kubelet runs: a pod with that
 // annotation which mirrors nothing is deleted by the kubelet, and never runs.
 func (o *owners) isDaemon(pod *corev1.Pod) bool {
-	if !IsDaemon(pod) {
+	if !IsDaemon(pod) || o.surplus[pod] {
 		return false
 	}
 	ref := metav1.GetControllerOfNoCopy(pod)

@@ -66,3 +66,28 @@ func TestOwners(t *testing.T) {
 		})
 	}
 }
+
+// TestSurplus: two pods of a DaemonSet are free on a node, as an update may run. Who makes more of
+// them, which take a year to end, pays for them.
+func TestSurplus(t *testing.T) {
+	var pods []*corev1.Pod
+	pod := func(name, node, more string, minute int) {
+		pods = append(pods, parse[corev1.Pod](t, fmt.Sprintf(`{metadata: {namespace: shop, name: %s, uid: %s, labels: {app: agent}, creationTimestamp: "2026-03-04T11:%02d:00Z"%s,
+			ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: d-1, controller: true}]}, spec: {nodeName: %s, containers: [{name: c}]}, status: {phase: Running}}`, name, name, minute, more, node)))
+	}
+	pod("third", "ip-1", "", 3)
+	pod("first", "ip-1", `, deletionTimestamp: "2027-03-04T11:00:00Z"`, 1)
+	pod("second", "ip-1", "", 2)
+	pod("elsewhere", "ip-2", "", 4)
+	node := func(name string) *corev1.Node {
+		return parse[corev1.Node](t, fmt.Sprintf(`{metadata: {name: %s, uid: %s}, status: {allocatable: {pods: "10", cpu: "4"}}}`, name, name))
+	}
+	s, _ := Build(Inputs{Time: noon, Live: true, Pods: pods, Nodes: []*corev1.Node{node("ip-1"), node("ip-2")}, DaemonSets: []*appsv1.DaemonSet{agent(t)}})
+	got := map[string]bool{}
+	for i := range s.Pods {
+		got[s.Pods[i].Name] = s.Pods[i].Daemon
+	}
+	if diff := gocmp.Diff(map[string]bool{"first": true, "second": true, "third": false, "elsewhere": true}, got); diff != "" {
+		t.Errorf("whether they belong to their node: -want +got\n%s", diff)
+	}
+}

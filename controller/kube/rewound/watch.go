@@ -4,8 +4,10 @@
 // and only a new process reads everything again.
 //
 // Three things tell: a revision lower than one before, for as long as the restored API server
-// has not caught up; the record of package breaker, which was seen newer before; and what the
-// leader, which alone writes that record, has found.
+// has not caught up; a record of package breaker of a lower revision than one before; and what
+// the leader, which alone writes that record, has found. A record that was edited, deleted or
+// written by another clock has a higher revision, and tells nothing. Not noticed is a backup that
+// has the newest record already, when the revisions have caught up before the next look.
 package rewound
 
 import (
@@ -36,18 +38,19 @@ type Watch struct {
 	// Every is how often is looked.
 	Every time.Duration
 	// Ready, when set, reports whether the controller may end: what it alone remembers is on
-	// record. The end waits for that, for five minutes at most.
-	Ready func(context.Context) bool
+	// record since the moment at which it was found. The end waits for that, for five minutes at most.
+	Ready func(ctx context.Context, found time.Time) bool
 
 	last  moment
 	why   string
 	found time.Time
 }
 
-// moment is a point of the API server's history.
+// moment is a point of the API server's history: its revision, that of the record, 0 for none,
+// and what the record says.
 type moment struct {
-	revision       uint64
-	seen, restored time.Time
+	revision, record uint64
+	restored         time.Time
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -83,7 +86,7 @@ func (w *Watch) look(ctx context.Context) error {
 		w.found = w.Clock.Now()
 		logr.FromContextOrDiscard(ctx).Info("the API server went back in time", "because", w.why)
 	}
-	if w.Ready != nil && !w.Ready(ctx) && w.Clock.Since(w.found) < longest {
+	if w.Ready != nil && !w.Ready(ctx, w.found) && w.Clock.Since(w.found) < longest {
 		return nil
 	}
 	return fmt.Errorf("the API server went back in time: %s; this controller ends, to be started again and read everything anew", w.why)
@@ -98,8 +101,8 @@ func (m moment) before(now moment) string {
 		return fmt.Sprintf("its revision is %d, and was %d", now.revision, m.revision)
 	case now.restored.After(m.restored):
 		return "the leader found at " + now.restored.Format(time.RFC3339) + " that it was restored from a backup"
-	case now.seen.Before(m.seen):
-		return fmt.Sprintf("by its record it was last seen at %s, and a moment ago it was %s", now.seen.Format(time.RFC3339), m.seen.Format(time.RFC3339))
+	case now.record != 0 && now.record < m.record:
+		return fmt.Sprintf("what breakers remember is of revision %d, and was of %d", now.record, m.record)
 	}
 	return ""
 }
@@ -114,6 +117,6 @@ func (w *Watch) read(ctx context.Context) (out moment, err error) {
 	if out.revision, err = strconv.ParseUint(claims.ResourceVersion, 10, 64); err != nil {
 		return out, fmt.Errorf("read the API server's revision: %w", err)
 	}
-	out.seen, out.restored, err = breaker.Marks(ctx, w.Live, w.Namespace)
+	out.record, out.restored, err = breaker.Marks(ctx, w.Live, w.Namespace)
 	return out, err
 }

@@ -192,6 +192,22 @@ func (h *host) has(p *compiled) bool {
 	return h.policies[p.id] == p
 }
 
+// isReplaced reports whether a policy has left the process for a newer version of it, which is
+// there. It does not come back beside that: there may be no room for both.
+func (h *host) isReplaced(p *compiled) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.loaded[p.id] {
+		return false
+	}
+	for id, q := range h.policies {
+		if id > p.id && h.loaded[id] && q.info.Namespace == p.info.Namespace && q.info.Name == p.info.Name {
+			return true
+		}
+	}
+	return false
+}
+
 // any reports whether there are policies.
 func (h *host) any() bool {
 	h.mu.Lock()
@@ -203,6 +219,9 @@ func (h *host) any() bool {
 func (h *host) ask(ctx context.Context, p *compiled, size int, put func([]byte), read func([]byte) error) error {
 	if h == nil {
 		return &policy.Fault{Kind: policy.FaultInternal, Message: "the policy was judged only"}
+	}
+	if h.isReplaced(p) {
+		return errLoading
 	}
 	if err := h.await(ctx, p); err != nil {
 		return err

@@ -3,6 +3,7 @@ package load
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
@@ -57,7 +58,7 @@ func meantFailure(f policy.FailurePolicy) policy.FailurePolicy {
 	if f == policy.Ignore {
 		return f
 	}
-	if f == policy.Fail || spelling.Nearest(string(f), []string{string(policy.Fail), string(policy.Ignore)}) == string(policy.Fail) {
+	if spelling.Distance(strings.ToLower(string(f)), strings.ToLower(string(policy.Fail))) <= 1 {
 		return policy.Fail
 	}
 	return ""

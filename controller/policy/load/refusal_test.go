@@ -78,6 +78,7 @@ func TestOutline(t *testing.T) {
 		"another field":     {"a mistake in one field hides no other", "spokeshave", "hooks: [ceiling]\npriority: high\nfailurePolicy: Ignore", ceiling, policy.Ignore, policy.Enforce},
 		"failure of some":   {"the author chose what a failure does", "spokeshave", "hooks: 7\nfailurePolicy: Ignore", every, policy.Ignore, policy.Enforce},
 		"misspelt Fail":     {"whoever wrote it wants failures to stop something", "spokeshave", "hooks: [rank]\nfailurePolicy: Fial", []policy.Hook{policy.HookRank}, policy.Fail, policy.Enforce},
+		"Fail and more":     {"it may mean the opposite", "spokeshave", "hooks: [rank]\nfailurePolicy: FailOpen", []policy.Hook{policy.HookRank}, "", policy.Enforce},
 		"bad failurePolicy": {"the default of the hook holds", "spokeshave", "hooks: [ceiling]\nfailurePolicy: ignore", ceiling, "", policy.Enforce},
 		"shadow":            {"a Shadow policy has no effect, broken or not", "spokeshave", "hooks: ceiling\nmode: Shadow", ceiling, "", policy.Shadow},
 		"plugin ceiling":    {"elsewhere there are no ceilings", "team", "hooks: ceiling", nil, "", policy.Enforce},

@@ -42,7 +42,7 @@ func TestLedgerRefused(t *testing.T) {
 			o.clock.Step(time.Minute) // when it is written next, if it was known
 			o.want(t, k, "refused", 1+1./60, "every ConfigMap needs a label owner")
 			_, doubt := o.count(t, k)
-			if !strings.Contains(doubt, "additionalLabels") {
+			if !strings.Contains(doubt, "service account write its ConfigMaps") {
 				t.Errorf("no way out in %q", doubt)
 			}
 			if got := metric(t, k, "spokeshave_spend_in_doubt"); got != 1 {

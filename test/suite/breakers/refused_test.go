@@ -86,7 +86,7 @@ func TestAcceptedAfterARestore(t *testing.T) {
 }
 
 // TestExpiryWhileRefused: the clock cannot be compared with the API server's while the record is
-// refused: no more nodes expire than the limit.
+// refused. All that is due counts as overdue then, of which the limit bounds how much expires (TestExpiryByAWrongClock).
 func TestExpiryWhileRefused(t *testing.T) {
 	f := newFleet(t)
 	f.launch(t, "node", 30)

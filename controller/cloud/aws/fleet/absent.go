@@ -14,34 +14,41 @@ import (
 // mostAsked is how many absent claims of a launch are read at a time.
 const mostAsked = 20
 
-// withoutAbsent decides what becomes of a shared launch of which some do not come. One that
-// this process made was never sent: it is void once one of them cannot come any more, or
-// after a while. Of one found on the claims, EC2 is asked: when it started anything, the
-// request was sent by a predecessor, and repeating it is safe. When EC2 shows nothing, the
-// request was not sent if one of them cannot have written it down, or if a predecessor's
-// request must have been answered by now and what it started be visible.
+// withoutAbsent decides what becomes of a shared launch of which some do not come. EC2 is
+// asked: when it started anything, the request was sent by a predecessor, and repeating it is
+// safe. When EC2 shows nothing, the request was not sent if one of the absent cannot have
+// written it down, or after a time: if this process made the request, that in which claims come;
+// otherwise that in which a predecessor's request must have been answered, and what it started be visible.
+// Nil means that the request may be sent, as when the last one has come meanwhile.
 func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim string) error {
 	now := l.cfg.Clock()
-	looks, old := s.mayLook(now), now.Sub(s.begun) >= arrivalGrace
-	if !s.made {
-		if looks {
-			found, err := l.cfg.Instances.Find(ctx, client.Filter("tag:"+awsv1.TagLaunch, s.token), client.Filter("tag:"+awsv1.TagEKSCluster, l.cfg.Cluster))
-			switch {
-			case err != nil:
-				return client.Fault(err, "launch %s: look for what its request started", claim)
-			case len(found) > 0:
-				s.release()
-				return nil
-			}
-		}
-		old = looks && now.Sub(s.begun) >= instances.SettleTime+client.FleetTimeout(len(s.claims))
-	}
 	absent := s.absent()
-	if old || looks && neverComes(ctx, l.cfg.Written, s, absent) {
-		s.dissolve()
-		return client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, first(absent))
+	waiting := client.Refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, first(absent))
+	stale := client.Refuse(provider.Stale, "launch %s: %s, of the same request, did not come; nothing was launched", claim, first(absent))
+	if !s.mayLook(now) {
+		return waiting
 	}
-	return client.Refuse(provider.Unavailable, "launch %s: waiting for %s, which shall be launched by the same request", claim, first(absent))
+	found, err := l.cfg.Instances.Find(ctx, client.Filter("tag:"+awsv1.TagLaunch, s.token), client.Filter("tag:"+awsv1.TagEKSCluster, l.cfg.Cluster))
+	if err != nil {
+		return client.Fault(err, "launch %s: look for what its request started", claim)
+	}
+	longest := instances.SettleTime + client.FleetTimeout(len(s.claims))
+	if s.made {
+		longest = arrivalGrace
+	}
+	void := false
+	switch {
+	case len(found) > 0:
+		void = s.release()
+	case now.Sub(s.begun) >= longest || neverComes(ctx, l.cfg.Written, s, absent):
+		void = s.dissolve()
+	default:
+		return waiting
+	}
+	if void {
+		return stale
+	}
+	return nil
 }
 
 // neverComes reports whether an absent claim will never ask for the launch. The attempts of a

@@ -85,18 +85,20 @@ func (s *sharedLaunch) request(attempt *provider.Attempt) (*ec2.CreateFleetInput
 	return in, nil
 }
 
-// release lets the request be sent, dissolve never lets it. The first of them
-// counts.
-func (s *sharedLaunch) release() {
+// release lets the request be sent, dissolve never lets it. The first of them counts, and so
+// does the last claim to arrive: void reports what holds.
+func (s *sharedLaunch) release() (void bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decide(s.ready)
+	return s.isVoid()
 }
 
-func (s *sharedLaunch) dissolve() {
+func (s *sharedLaunch) dissolve() (void bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.decide(s.void)
+	return s.isVoid()
 }
 
 func (s *sharedLaunch) decide(which chan struct{}) {

@@ -2,6 +2,7 @@ package breaker
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,13 +50,28 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
-		ours.Restored = now.UTC()
+		if before := revision(h.stored); cm != nil && revision(cm) < before { // an edit would have raised it
+			ours.Restored = now.UTC()
+		}
 		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	h.stored = cm
 	if cm != nil {
 		h.uid = cm.UID
 	}
+}
+
+// revision is etcd's revision of an object's last write, which grows with every write of any object. It
+// is 0 for no object, and for a text that is no number.
+func revision(cm *corev1.ConfigMap) uint64 {
+	if cm == nil {
+		return 0
+	}
+	n, err := strconv.ParseUint(cm.ResourceVersion, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // endsAt notes where the history that the API server knows may end.

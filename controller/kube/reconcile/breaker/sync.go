@@ -64,16 +64,18 @@ func Launched(ctx context.Context, b *Breaker) error {
 	return err
 }
 
-// Marks returns what the record says that tells whether the API server went back in time:
-// when a controller saw it last, and when one found that it had gone back. Both are zero when
-// there is no record.
-func Marks(ctx context.Context, live client.Reader, namespace string) (seen, restored time.Time, err error) {
+// Marks returns what of the record tells whether the API server went back in time: its
+// revision, and when a controller found that. Both are zero when there is no record.
+func Marks(ctx context.Context, live client.Reader, namespace string) (of uint64, restored time.Time, err error) {
 	cm := &corev1.ConfigMap{}
-	if err := live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: Name}, cm); client.IgnoreNotFound(err) != nil {
-		return seen, restored, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, Name, err)
+	err = live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: Name}, cm)
+	if apierrors.IsNotFound(err) {
+		return 0, time.Time{}, nil
 	}
-	stored := decode(cm)
-	return stored.Seen, stored.Restored, nil
+	if err != nil {
+		return 0, time.Time{}, fmt.Errorf("read ConfigMap %s/%s: %w", namespace, Name, err)
+	}
+	return revision(cm), decode(cm).Restored, nil
 }
 
 // read reads the ConfigMap.

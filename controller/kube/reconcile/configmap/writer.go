@@ -96,7 +96,7 @@ func (w *Writer) wrote(ctx context.Context, o client.Object, err error) {
 }
 
 // WayOut says what to do about a refusal.
-const WayOut = "let the controller's service account write its ConfigMaps, or add the labels that are demanded to additionalLabels of the chart"
+const WayOut = "let the controller's service account write its ConfigMaps; labels that are demanded belong into additionalLabels of the chart, but changing them starts the controller again"
 
 // copies are the copies of policies in metrics: there are many, each with a name of its own.
 const copies = "spokeshave-policy-copies"

@@ -13,6 +13,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
@@ -112,6 +113,26 @@ func (k *Tracker) doubt(l *spend.Ledger) string {
 			l.Doubt.Reason, total(l), k.Namespace, Name, karpv1.AnnotationAcceptLedger, l.Doubt.Since.Format(time.RFC3339))
 	}
 	return ""
+}
+
+// overtaken finds whether a ledger that was read is older than what has happened since: the month is then
+// in doubt. An API server that was restored from a backup has an old ledger and not the nodes that
+// were launched after it.
+func (k *Tracker) overtaken(ctx context.Context, l *spend.Ledger, s *model.Snapshot) error {
+	_, restored, err := breaker.Marks(ctx, k.Live, k.Namespace)
+	if err != nil {
+		return fmt.Errorf("compare the ledger with what breakers remember: %w", err)
+	}
+	if !restored.After(l.Through) {
+		k.unstored = k.unwritten(ctx, l, s)
+		return nil
+	}
+	k.unstored = &spend.Doubt{
+		Since:  s.Time.UTC().Truncate(time.Second),
+		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and its ledger ends at %s", restored.Format(time.RFC3339), l.Through.Format(time.RFC3339)),
+	}
+	k.lost(ctx, "%s; it goes on from that", k.unstored.Reason)
+	return nil
 }
 
 // unwritten returns a doubt about a ledger that was read: nodes were launched so long after its end that it

@@ -34,8 +34,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 			if earlier, err := k.earlier(ctx, s.Time); err == nil && earlier != nil {
 				k.copied = earlier.Through
 			}
-			k.unstored = k.unwritten(ctx, &kept, s)
-			return kept, nil
+			return kept, k.overtaken(ctx, &kept, s)
 		}
 	}
 	if errors.Is(err, spend.ErrNewer) {
@@ -49,7 +48,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 		return spend.Ledger{}, readErr
 	case earlier != nil:
 		k.lost(ctx, "%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
-		return *earlier, nil
+		return *earlier, k.overtaken(ctx, earlier, s)
 	case err != nil || established(s):
 		return k.begin(ctx, s, why(err)), nil
 	}

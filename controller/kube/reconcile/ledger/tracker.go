@@ -85,6 +85,9 @@ type Tracker struct {
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
 	doubtful atomic.Bool
+	// urgent says that the ledger is to be stored at the next Count, accepted is when it was last.
+	urgent   atomic.Bool
+	accepted atomic.Pointer[time.Time]
 	// lostAt is when this process last found that the ledger was lost, in seconds since 1970; 0 for never.
 	lostAt atomic.Int64
 }
@@ -130,6 +133,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	switch {
 	case err == nil:
+		k.urgent.Store(false)
 		if err := k.file(ctx, &next); err != nil {
 			logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
 		}
@@ -142,12 +146,22 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	return nil
 }
 
+// Recorded reports whether the ledger was stored at or after a moment. Until it is, it is stored by
+// the next Count. Any goroutine may call it.
+func (k *Tracker) Recorded(since time.Time) bool {
+	if at := k.accepted.Load(); at != nil && !at.Before(since) {
+		return true
+	}
+	k.urgent.Store(true)
+	return false
+}
+
 // due reports whether the ledger is to be written.
 func (k *Tracker) due() bool {
 	if k.refused != "" {
 		return k.Clock.Since(k.tried).Abs() >= refusedInterval
 	}
-	return k.stored == nil || k.Clock.Since(k.saved) >= writeInterval
+	return k.stored == nil || k.urgent.Load() || k.Clock.Since(k.saved) >= writeInterval
 }
 
 // CountSaved adds what a decision carries out to the consolidations of its day. They are

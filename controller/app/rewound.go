@@ -22,6 +22,9 @@ func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
 				return true
 			}
 			reviewed := stops.Sync(ctx) == nil && !breaker.Doubted(stops)
+			if marked := breaker.RestoredAt(stops); marked.After(found) {
+				found = marked // with which the next process compares the ledger
+			}
 			return p.spent.Recorded(found) && reviewed
 		},
 	}

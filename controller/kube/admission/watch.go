@@ -3,8 +3,8 @@
 // controller's role reaches more than it needs. Somebody may delete or weaken them later,
 // and nothing else would tell.
 //
-// Not here: the policies themselves (charts/spokeshave/templates). What they say is not
-// compared: who changes that has to change text that says what it is for.
+// Not here: the policies themselves (charts/spokeshave/templates). What they match and
+// validate is not compared.
 package admission
 
 import (
@@ -103,6 +103,8 @@ func (w *Watch) problem(ctx context.Context, name string) (string, error) {
 	for _, o := range []client.Object{policy, binding} {
 		err := w.Live.Get(ctx, client.ObjectKey{Name: name}, o)
 		switch {
+		case apierrors.IsForbidden(err):
+			return "the controller's role does not let it be read", nil
 		case apierrors.IsNotFound(err):
 			missing = append(missing, strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1."))
 		case err != nil:

@@ -50,7 +50,8 @@ func newOwners(in *Inputs) owners {
 	return o
 }
 
-// beyond returns the youngest pods of each DaemonSet beyond mostDaemons on one node.
+// beyond returns the pods of each DaemonSet beyond mostDaemons on one node: those that end, then
+// the youngest.
 func (o *owners) beyond(pods []*corev1.Pod) map[*corev1.Pod]bool {
 	type place struct {
 		set  types.UID
@@ -82,6 +83,12 @@ func (o *owners) beyond(pods []*corev1.Pod) map[*corev1.Pod]bool {
 	})
 	for _, of := range all {
 		slices.SortFunc(of, func(a, b *corev1.Pod) int {
+			if aEnds, bEnds := a.DeletionTimestamp != nil, b.DeletionTimestamp != nil; aEnds != bEnds {
+				if aEnds {
+					return 1
+				}
+				return -1
+			}
 			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 		})
 		for _, pod := range of[mostDaemons:] {

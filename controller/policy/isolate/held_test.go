@@ -67,7 +67,7 @@ func TestReplacedAtItsShare(t *testing.T) {
 		if isolate.Loaded(before) {
 			stay++
 			askGood(t, before) // by a decision that has begun before
-		} else if _, err := ask(t, before, 1); err == nil || !strings.Contains(err.Error(), "is being loaded again") {
+		} else if _, err := ask(t, before, 1); err == nil || !strings.Contains(err.Error(), "a newer version of the policy has taken its place") {
 			t.Errorf("version 1 of policy %d, which had to leave: %v", i, err)
 		}
 		askGood(t, after)

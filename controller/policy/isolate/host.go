@@ -221,7 +221,7 @@ func (h *host) ask(ctx context.Context, p *compiled, size int, put func([]byte),
 		return &policy.Fault{Kind: policy.FaultInternal, Message: "the policy was judged only"}
 	}
 	if h.isReplaced(p) {
-		return errLoading
+		return errReplaced
 	}
 	if err := h.await(ctx, p); err != nil {
 		return err

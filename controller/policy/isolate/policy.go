@@ -117,7 +117,7 @@ func (p *compiled) fault(ctx context.Context, now time.Time, err error) error {
 		return p.struck(now, d)
 	case errors.As(err, &f):
 		p.strikes.leave(now)
-		if f.Kind == policy.FaultDeadline && f != errLoading {
+		if f.Kind == policy.FaultDeadline && f != errLoading && f != errReplaced {
 			return &policy.Fault{Kind: f.Kind, Message: fmt.Sprintf("stopped after %s", p.deadline)}
 		}
 		return err

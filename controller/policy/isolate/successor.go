@@ -19,6 +19,11 @@ var errLoading = &policy.Fault{
 	Message: "the policy is being loaded again, after another one has ended the process",
 }
 
+// errReplaced is the fault of a version that has left the process for a newer one.
+var errReplaced = &policy.Fault{
+	Kind: policy.FaultDeadline, NotAsked: true, Message: "a newer version of the policy has taken its place",
+}
+
 // all returns the policies that a new process gets.
 func (h *host) all() []*compiled {
 	h.mu.Lock()

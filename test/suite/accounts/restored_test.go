@@ -45,13 +45,13 @@ func TestRestoredLedger(t *testing.T) {
 				t.Fatal(err)
 			}
 			if k.Recorded(found) {
-				t.Error("it is not stored since then, and says so")
+				t.Error("it does not end after that, and says so")
 			}
 			if tc.stored {
 				o.clock.Step(time.Second) // it is not due by the time
 				o.want(t, k, "asked to be stored", 7+31./3600, "")
 				if !k.Recorded(found) {
-					t.Error("it is stored since then, and does not say so")
+					t.Error("it ends after that, and does not say so")
 				}
 			}
 			next := o.keeper()

@@ -30,7 +30,8 @@ func (l *Launcher) withoutAbsent(ctx context.Context, s *sharedLaunch, claim str
 	}
 	found, err := l.cfg.Instances.Find(ctx, client.Filter("tag:"+awsv1.TagLaunch, s.token), client.Filter("tag:"+awsv1.TagEKSCluster, l.cfg.Cluster))
 	if err != nil {
-		return client.Fault(err, "launch %s: look for what its request started", claim)
+		// Whatever keeps EC2 from being asked says nothing about the request.
+		return client.Refuse(provider.Unavailable, "launch %s: look for what its request started: %w", claim, client.Unkinded(err))
 	}
 	longest := instances.SettleTime + client.FleetTimeout(len(s.claims))
 	if s.made {

@@ -161,6 +161,16 @@ func Doubted(b *Breaker) bool {
 	return b.history.doubted
 }
 
+// RestoredAt is when a controller found last that the API server went back in time, zero for never.
+func RestoredAt(b *Breaker) time.Time {
+	if b == nil {
+		return time.Time{}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state.Restored
+}
+
 // Urgent reports whether a review is due at once: the API server may have gone back in time, and
 // its record can be written.
 func Urgent(b *Breaker) bool {

@@ -123,7 +123,7 @@ func (k *Tracker) overtaken(ctx context.Context, l *spend.Ledger, s *model.Snaps
 	if err != nil {
 		return fmt.Errorf("compare the ledger with what breakers remember: %w", err)
 	}
-	if !restored.After(l.Through) {
+	if !restored.Truncate(time.Second).After(l.Through) { // times are stored to the second at worst
 		k.unstored = k.unwritten(ctx, l, s)
 		return nil
 	}

@@ -85,7 +85,8 @@ type Tracker struct {
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
 	doubtful atomic.Bool
-	// urgent says that the ledger is to be stored at the next Count, accepted is when it was last.
+	// urgent says that the ledger is to be stored at the next Count, accepted is the end of the one
+	// that was stored last.
 	urgent   atomic.Bool
 	accepted atomic.Pointer[time.Time]
 	// lostAt is when this process last found that the ledger was lost, in seconds since 1970; 0 for never.
@@ -134,6 +135,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	switch {
 	case err == nil:
 		k.urgent.Store(false)
+		k.accepted.Store(new(next.Through))
 		if err := k.file(ctx, &next); err != nil {
 			logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
 		}
@@ -146,7 +148,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	return nil
 }
 
-// Recorded reports whether the ledger was stored at or after a moment. Until it is, it is stored by
+// Recorded reports whether a ledger was stored that ends at or after a moment. Until it is, it is stored by
 // the next Count. Any goroutine may call it.
 func (k *Tracker) Recorded(since time.Time) bool {
 	if at := k.accepted.Load(); at != nil && !at.Before(since) {

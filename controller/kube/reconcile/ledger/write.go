@@ -72,11 +72,7 @@ func (k *Tracker) replace(ctx context.Context, text []byte, annotations map[stri
 		cm, err := k.store(Name).Replace(ctx, k.stored, text, annotations)
 		switch {
 		case err == nil:
-			now := k.Clock.Now()
-			k.stored, k.refused, k.tried = cm, "", now
-			if text != nil {
-				k.accepted.Store(&now)
-			}
+			k.stored, k.refused, k.tried = cm, "", k.Clock.Now()
 			k.clock.compare(k.Clock.Now(), serverTime(cm), k.ClockTolerance)
 			return nil
 		case configmap.Refused(err):

@@ -82,20 +82,23 @@ func (o *owners) beyond(pods []*corev1.Pod) map[*corev1.Pod]bool {
 		}
 	})
 	for _, of := range all {
-		slices.SortFunc(of, func(a, b *corev1.Pod) int {
-			if aEnds, bEnds := a.DeletionTimestamp != nil, b.DeletionTimestamp != nil; aEnds != bEnds {
-				if aEnds {
-					return 1
-				}
-				return -1
-			}
-			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
-		})
+		slices.SortFunc(of, longestHere)
 		for _, pod := range of[mostDaemons:] {
 			out[pod] = true
 		}
 	}
 	return out
+}
+
+// longestHere orders pods: those that end come last, and the youngest before them.
+func longestHere(a, b *corev1.Pod) int {
+	if ends := a.DeletionTimestamp != nil; ends != (b.DeletionTimestamp != nil) {
+		if ends {
+			return 1
+		}
+		return -1
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 }
 
 // isDaemon is IsDaemon for a pod whose owner exists and owns it: a DaemonSet of the pod's

@@ -25,9 +25,12 @@ func TestProcess(t *testing.T) {
 	prove(t, "TestProcess", rows{
 		"its process ends while it is asked (Rego)": func(k brokenpolicy.Kind) []setting {
 			const long = `s := concat("", ["abcdefghijklmnop" | some i in numbers.range(1, 20000000)]); contains(s, "x")`
-			return []setting{isolated(setting{
+			in := isolated(setting{
 				name: "out of memory", revisions: one(k.Rego(rule(k.Hook, zero(k.Hook)+" == 0; "+long))), fault: policy.FaultMemory,
-			})}
+			})
+			// Little enough to be used up before the deadline on a busy machine.
+			in.engines = engine.With(engine.Config{Isolate: &isolate.Config{Memory: 40 << 20}})
+			return []setting{in}
 		},
 		"its process cannot start when it is asked (Rego)": func(k brokenpolicy.Kind) []setting {
 			return []setting{isolated(setting{

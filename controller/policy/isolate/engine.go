@@ -55,8 +55,9 @@ type Config struct {
 	// Events are called when something happens; each may be nil.
 	Events Events
 
-	// stage and cpu take the place of stageLimit and trialCPU in tests; 0 does not.
+	// stage, cpu and crowd take the place of stageLimit, trialCPU and crowd in tests; 0 does not.
 	stage, cpu time.Duration
+	crowd      float64
 }
 
 // Events report what happens to the processes.
@@ -86,7 +87,7 @@ func New(cfg Config) *Engine {
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
-	cfg.stage, cfg.cpu = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU)
+	cfg.stage, cfg.cpu, cfg.crowd = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU), cmp.Or(cfg.crowd, crowd)
 	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1))}
 	if !cfg.JudgeOnly {
 		e.host = newHost(&e.cfg, e.trials)

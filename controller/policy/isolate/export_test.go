@@ -10,6 +10,12 @@ import (
 // usually may.
 func Hurried(stage, cpu time.Duration) *Config { return &Config{stage: stage, cpu: cpu} }
 
+// Packed returns a configuration under which no version leaves for a newer one before there was too
+// little memory for both.
+func Packed(engine string, memory uint64) Config {
+	return Config{Engine: engine, Memory: memory, crowd: 100}
+}
+
 // Holds returns how many bytes of its process's memory a policy was found to hold.
 func Holds(p policy.Compiled) uint64 { return p.(*compiled).holds } //nolint:forcetypeassert // a test
 

@@ -77,6 +77,27 @@ func TestReplacedAtItsShare(t *testing.T) {
 	}
 }
 
+// TestLeavesWhenItMust: where the memory for both versions was expected to be there and was not, the
+// new one is loaded without the old one, and the other policies stay.
+func TestLeavesWhenItMust(t *testing.T) {
+	e := isolate.New(isolate.Packed(rego.Name, 128<<20))
+	version := func(name string, v int) policy.Compiled {
+		return compile(t, e, source(name, policy.HookConsolidate, map[string]string{
+			"p.rego": fmt.Sprintf("# version %d\n", v) + good, "data.json": numbers(120_000),
+		}))
+	}
+	other := version("other", 1)
+	var all []policy.Compiled
+	for v := range 16 {
+		all = append(all, version("p", v))
+		askGood(t, all[v])
+	}
+	askGood(t, other)
+	if isolate.Loaded(all[0]) {
+		t.Error("the first of sixteen versions of 9 MiB is still in a process of 128 MiB")
+	}
+}
+
 // TestShareIsJudged: the webhook refuses what would not fit with nothing beside it.
 func TestShareIsJudged(t *testing.T) {
 	e := isolate.New(isolate.Config{Engine: rego.Name, Memory: 64 << 20, JudgeOnly: true})

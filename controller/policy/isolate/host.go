@@ -47,24 +47,28 @@ func (h *host) add(ctx context.Context, p *compiled) error {
 		return err
 	}
 	defer release()
-	if p.slow {
-		h.keep(p)
-		err := h.replace(ctx, p)
-		if err != nil {
-			h.forget(ctx, p)
-		}
-		return err
-	}
-	return h.do(ctx, func() error {
-		for id := range h.leaving(p) {
-			h.drop(id)
-		}
-		if err := h.seed(ctx, p); err != nil {
+	if !p.slow {
+		err := h.do(ctx, func() error {
+			for id := range h.leaving(p) {
+				h.drop(id)
+			}
+			if err := h.seed(ctx, p); err != nil {
+				return err
+			}
+			h.keep(p)
+			return nil
+		})
+		if !ranOut(err) {
 			return err
 		}
-		h.keep(p)
-		return nil
-	})
+		h.cramp(p) // once more, in a process without the garbage of others
+	}
+	h.keep(p)
+	if err := h.replace(ctx, p); err != nil {
+		h.forget(ctx, p)
+		return err
+	}
+	return nil
 }
 
 func (h *host) keep(p *compiled) {

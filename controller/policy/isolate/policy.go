@@ -22,6 +22,9 @@ type compiled struct {
 	slow bool
 	// holds is how many bytes it takes of the process while it is not asked.
 	holds uint64
+	// cramped is true once there was too little memory to load it beside its earlier versions. Guarded by
+	// host.mu.
+	cramped bool
 	// awaited is true while it is being loaded again for a question. Guarded by host.mu.
 	awaited bool
 	breaker policy.Breaker

@@ -55,25 +55,26 @@ func (h *host) others(p *compiled) (others, earlier []*compiled) {
 	return others, earlier
 }
 
-// crowd is how much of the memory policies may hold while a version takes the place of another.
+// crowd is how much of the memory policies may hold while a version takes the place of another, unless
+// there was too little to load it.
 const crowd = 0.75
 
 // leaving returns the numbers of the earlier versions of a policy that have to leave the process before it
 // comes, because with both there would be too little memory. They are loaded again if they
-// are asked.
+// are asked. Where a process is filled for no policy in particular, all earlier versions leave.
 func (h *host) leaving(p *compiled) map[uint64]bool {
-	if p == nil {
-		return nil
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if p == nil {
+		return h.superseded()
+	}
 	others, earlier := h.others(p)
 	all := p.holds
 	for _, q := range slices.Concat(others, earlier) {
 		all += q.holds
 	}
 	out := map[uint64]bool{}
-	if float64(all) <= crowd*float64(h.cfg.Memory) {
+	if !p.cramped && float64(all) <= h.cfg.crowd*float64(h.cfg.Memory) {
 		return out
 	}
 	for _, q := range earlier {
@@ -82,6 +83,36 @@ func (h *host) leaving(p *compiled) map[uint64]bool {
 		}
 	}
 	return out
+}
+
+// superseded returns the numbers of the policies of which there is a newer version. The caller has h.mu.
+func (h *host) superseded() map[uint64]bool {
+	newest := map[[2]string]uint64{}
+	for id, q := range h.policies {
+		key := [2]string{q.info.Namespace, q.info.Name}
+		newest[key] = max(newest[key], id)
+	}
+	out := map[uint64]bool{}
+	for id, q := range h.policies {
+		if id < newest[[2]string{q.info.Namespace, q.info.Name}] {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// cramp notes that there was too little memory for a policy beside its earlier versions, which leave
+// from now on. It reports whether that is new, and whether there are any.
+func (h *host) cramp(p *compiled) bool {
+	if p == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, earlier := h.others(p)
+	before := p.cramped
+	p.cramped = true
+	return !before && len(earlier) > 0
 }
 
 // once leaves one version of each policy, the largest: the other one goes, or does not come.
@@ -138,6 +169,12 @@ func over(p *compiled, who string, others, most uint64) error {
 			mib(p.holds), who, mib(most), mib(others)),
 		fault: policy.Fault{Kind: kind},
 	}
+}
+
+// ranOut reports whether an error is that of a process that has run out of memory.
+func ranOut(err error) bool {
+	var d *death
+	return errors.As(err, &d) && d.kind == policy.FaultMemory
 }
 
 // crowded words the error of a policy that has passed its trial and for which there was no memory

@@ -47,8 +47,11 @@ func (h *host) revive(ctx context.Context) {
 	}
 	h.reviving = true
 	go func() {
-		slow := false
+		slow, leaves := false, h.leaving(nil)
 		for _, p := range all {
+			if leaves[p.id] {
+				continue
+			}
 			if p.slow || p.strikes.any() { // the latter is loaded when it is asked again
 				slow = slow || p.slow
 				continue
@@ -155,14 +158,27 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 	return err
 }
 
-// prepare starts a process and loads all policies, and extra if it is not nil. It returns
-// the numbers of those that the process has.
+// prepare returns a process with all policies, and extra if it is not nil, and the numbers of
+// those that it has. When the memory is too little, the earlier versions of extra are left out.
 func (h *host) prepare(ctx context.Context, extra *compiled) (*process, map[uint64]bool, error) {
-	proc, err := start(ctx, h.cfg.setup(0))
-	if err != nil {
-		return nil, nil, err
+	proc, has, failed, err := h.fill(ctx, extra)
+	if ranOut(err) && h.cramp(extra) {
+		proc, has, failed, err = h.fill(ctx, extra)
 	}
-	has := map[uint64]bool{}
+	if failed != nil && failed != extra {
+		h.blame(failed, err)
+		err = &refusal{text: "another policy cannot be loaded: " + err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
+	}
+	return proc, has, err
+}
+
+// fill starts a process and loads all policies, and extra if it is not nil. With an error comes the
+// policy that could not be loaded, nil when the process could not be started.
+func (h *host) fill(ctx context.Context, extra *compiled) (proc *process, has map[uint64]bool, failed *compiled, err error) {
+	if proc, err = start(ctx, h.cfg.setup(0)); err != nil {
+		return nil, nil, nil, err
+	}
+	has = map[uint64]bool{}
 	leaves := h.leaving(extra)
 	for _, p := range append(h.all(), extra) {
 		if p == nil || has[p.id] || p != extra && (p.strikes.any() || leaves[p.id] || !h.has(p)) {
@@ -170,15 +186,11 @@ func (h *host) prepare(ctx context.Context, extra *compiled) (*process, map[uint
 		}
 		if _, err := proc.load(ctx, p.id, p.source, replaceLimit); err != nil {
 			proc.end(causeCaller)
-			if p != extra {
-				h.blame(p, err)
-				err = &refusal{text: "another policy cannot be loaded: " + err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
-			}
-			return nil, nil, err
+			return nil, nil, p, err
 		}
 		has[p.id] = true
 	}
-	return proc, has, nil
+	return proc, has, nil, nil
 }
 
 // complete reports whether the process has extra and all policies that it should have.
@@ -186,8 +198,9 @@ func (h *host) complete(extra *compiled) bool {
 	if extra != nil && !h.isLoaded(extra) {
 		return false
 	}
+	leaves := h.leaving(extra)
 	for _, p := range h.all() {
-		if !p.strikes.any() && !h.isLoaded(p) {
+		if !p.strikes.any() && !leaves[p.id] && !h.isLoaded(p) {
 			return false
 		}
 	}

@@ -22,10 +22,13 @@ func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
 				return true
 			}
 			reviewed := stops.Sync(ctx) == nil && !breaker.Doubted(stops)
-			if marked := breaker.RestoredAt(stops); marked.After(found) {
+			if marked, _ := breaker.Restored(stops); marked.After(found) {
 				found = marked // with which the next process compares the ledger
 			}
 			return p.spent.Recorded(found) && reviewed
+		},
+		Tell: func(ctx context.Context, known, good time.Time) error {
+			return breaker.Rewound(ctx, stops, known, good)
 		},
 	}
 }

@@ -302,6 +302,7 @@ func (p *components) reconcilers() error {
 		Client: p.records, Live: p.mgr.GetAPIReader(), Events: recorder, Namespace: p.options.Namespace, Clock: p.clock,
 		Percent: p.options.BreakerPercent, Metrics: breaker.NewMetrics(metrics.Registry),
 	}
+	p.spent.Restored = func() (found, good time.Time) { return breaker.Restored(stops) }
 	drifts := &drift.Reconciler{
 		Client: c, Provider: p.counted("nodeclaim.disruption"), Clock: p.clock, Breaker: stops, Version: Version,
 		Drifter: p.shared.Drifter(p.cloud, metric.Caller{Controller: "nodeclaim.disruption", Provider: cloudName}),

@@ -16,6 +16,8 @@ const LedgerVersion = 1
 // the same total in two ways: by what was rented (Pools) and by who used it
 // (Holders). Each division adds up to the total exactly. A Ledger is a value:
 // Advance returns the next one.
+//
+// Size: the fields are the entries of the stored record.
 type Ledger struct {
 	Version int       `json:"version"`
 	Month   time.Time `json:"month"`
@@ -39,6 +41,9 @@ type Ledger struct {
 	// Doubt says why the amounts of this month may be too low; nil when they are
 	// exact. It ends with the month.
 	Doubt *Doubt `json:"doubt,omitempty"`
+	// Restored is the last time at which it was found that the API server went back in time, of those
+	// that the amounts take into account; zero for none.
+	Restored time.Time `json:"restored,omitzero"`
 	// Days are the running day, and those that have ended and are not in the history
 	// yet. They are absent in ledgers of earlier versions, which ignore them.
 	Days Days `json:"days,omitzero"`

@@ -40,10 +40,14 @@ type Watch struct {
 	// Ready, when set, reports whether the controller may end: what it alone remembers is on
 	// record since the moment at which it was found. The end waits for that, for five minutes at most.
 	Ready func(ctx context.Context, found time.Time) bool
+	// Tell, when set, puts on record what this replica alone may have found: the API server was as ever
+	// at the moment good, when the record had the mark known. The end waits for that as well.
+	Tell func(ctx context.Context, known, good time.Time) error
 
 	last  moment
 	why   string
 	found time.Time
+	told  bool
 }
 
 // moment is a point of the API server's history: its revision, that of the record, 0 for none,
@@ -51,6 +55,8 @@ type Watch struct {
 type moment struct {
 	revision, record uint64
 	restored         time.Time
+	// at is when this was read.
+	at time.Time
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
@@ -86,10 +92,22 @@ func (w *Watch) look(ctx context.Context) error {
 		w.found = w.Clock.Now()
 		logr.FromContextOrDiscard(ctx).Info("the API server went back in time", "because", w.why)
 	}
-	if w.Ready != nil && !w.Ready(ctx, w.found) && w.Clock.Since(w.found) < longest {
+	if !w.settled(ctx) && w.Clock.Since(w.found) < longest {
 		return nil
 	}
 	return fmt.Errorf("the API server went back in time: %s; this controller ends, to be started again and read everything anew", w.why)
+}
+
+// settled reports whether what this process has found and remembers is on record.
+func (w *Watch) settled(ctx context.Context) bool {
+	if !w.told && w.Tell != nil {
+		if err := w.Tell(ctx, w.last.restored, w.last.at); err != nil {
+			logr.FromContextOrDiscard(ctx).Error(err, "that the API server went back in time is put on record later")
+			return false
+		}
+	}
+	w.told = true
+	return w.Ready == nil || w.Ready(ctx, w.found)
 }
 
 // before says why now is not after m, "" when it may be. Nothing is before the zero moment.
@@ -110,6 +128,7 @@ func (m moment) before(now moment) string {
 // read reads where the API server is. The resource version of a list is etcd's revision,
 // which grows with every write.
 func (w *Watch) read(ctx context.Context) (out moment, err error) {
+	out.at = w.Clock.Now()
 	var claims karpv1.NodeClaimList
 	if err := w.Live.List(ctx, &claims, client.Limit(1)); err != nil {
 		return out, fmt.Errorf("read the API server's revision: %w", err)

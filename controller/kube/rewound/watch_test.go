@@ -2,6 +2,7 @@ package rewound_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -50,9 +51,21 @@ func TestRewound(t *testing.T) {
 	var recorded atomic.Bool
 	live := &counted{Reader: c}
 	var ends []<-chan error
+	var told, untold atomic.Int32
+	begun := clock.Now()
 	start := func(ready func(context.Context, time.Time) bool) {
 		ended := make(chan error, 1)
 		w := &rewound.Watch{Live: live, Clock: clock, Namespace: "kube-system", Every: 10 * time.Second, Ready: ready}
+		w.Tell = func(_ context.Context, known, good time.Time) error {
+			if !known.IsZero() || !good.After(begun) || !good.Before(clock.Now()) {
+				t.Errorf("known %s, last seen at %s, begun at %s, now %s", known, good, begun, clock.Now())
+			}
+			if untold.Add(1) == 1 {
+				return errors.New("the record was written by another meanwhile")
+			}
+			told.Add(1)
+			return nil
+		}
 		if w.NeedLeaderElection() {
 			t.Error("a replica that does not lead keeps its caches")
 		}
@@ -132,6 +145,9 @@ func TestRewound(t *testing.T) {
 	finished("what it remembers is on record", ends[0])
 	clock.Step(5 * time.Minute)
 	finished("what it remembers cannot be written", ends[1])
+	if told.Load() != 3 || untold.Load() != 4 {
+		t.Errorf("three replicas told it %d times and tried %d times, want 3 and 4", told.Load(), untold.Load())
+	}
 }
 
 // TestRecord: what the leader found and wrote into its record ends the other replicas. That somebody

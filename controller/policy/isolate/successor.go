@@ -161,24 +161,36 @@ func (h *host) replace(ctx context.Context, extra *compiled) error {
 // prepare returns a process with all policies, and extra if it is not nil, and the numbers of
 // those that it has. When the memory is too little, the earlier versions of extra are left out.
 func (h *host) prepare(ctx context.Context, extra *compiled) (*process, map[uint64]bool, error) {
-	proc, has, failed, err := h.fill(ctx, extra)
+	proc, has, err := h.fill(ctx, extra)
 	if ranOut(err) && h.cramp(extra) {
-		proc, has, failed, err = h.fill(ctx, extra)
+		proc, has, err = h.fill(ctx, extra)
 	}
-	if failed != nil && failed != extra {
-		h.blame(failed, err)
+	if u := (*unfilled)(nil); errors.As(err, &u) && u.policy != extra {
+		h.blame(u.policy, err)
 		err = &refusal{text: "another policy cannot be loaded: " + err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
 	}
 	return proc, has, err
 }
 
-// fill starts a process and loads all policies, and extra if it is not nil. With an error comes the
-// policy that could not be loaded, nil when the process could not be started.
-func (h *host) fill(ctx context.Context, extra *compiled) (proc *process, has map[uint64]bool, failed *compiled, err error) {
-	if proc, err = start(ctx, h.cfg.setup(0)); err != nil {
-		return nil, nil, nil, err
+// unfilled is the error of fill when a policy could not be loaded.
+type unfilled struct {
+	policy *compiled
+	cause  error
+}
+
+// Error implements error.
+func (u *unfilled) Error() string { return u.cause.Error() }
+
+// Unwrap returns the cause.
+func (u *unfilled) Unwrap() error { return u.cause }
+
+// fill starts a process and loads all policies, and extra if it is not nil.
+func (h *host) fill(ctx context.Context, extra *compiled) (*process, map[uint64]bool, error) {
+	proc, err := start(ctx, h.cfg.setup(0))
+	if err != nil {
+		return nil, nil, err
 	}
-	has = map[uint64]bool{}
+	has := map[uint64]bool{}
 	leaves := h.leaving(extra)
 	for _, p := range append(h.all(), extra) {
 		if p == nil || has[p.id] || p != extra && (p.strikes.any() || leaves[p.id] || !h.has(p)) {
@@ -186,11 +198,11 @@ func (h *host) fill(ctx context.Context, extra *compiled) (proc *process, has ma
 		}
 		if _, err := proc.load(ctx, p.id, p.source, replaceLimit); err != nil {
 			proc.end(causeCaller)
-			return nil, nil, p, err
+			return nil, nil, &unfilled{policy: p, cause: err}
 		}
 		has[p.id] = true
 	}
-	return proc, has, nil, nil
+	return proc, has, nil
 }
 
 // complete reports whether the process has extra and all policies that it should have.

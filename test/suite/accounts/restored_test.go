@@ -2,9 +2,14 @@ package accounts
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/apiserver"
@@ -57,6 +62,92 @@ func TestRestoredLedger(t *testing.T) {
 			next := o.keeper()
 			o.clock.SetTime(middle.Add(6*time.Hour + 36*time.Second))
 			o.want(t, next, "after the restart", tc.hours, tc.doubt)
+		})
+	}
+}
+
+// TestRestoredFoundLater: that the API server went back in time is found after the ledger was read. The month
+// is in doubt unless this process had read it before; what is stored then has taken it into account, whatever clock
+// the finder had, so that a restart asks nothing again.
+func TestRestoredFoundLater(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	const doubt = "the API server was restored from a backup before"
+	for name, tc := range map[string]struct {
+		reason string
+		good   time.Duration // since the ledger was read; 0 for never
+		found  time.Duration
+		doubt  string
+	}{
+		"by another process": {"what this one has read is what was restored", 0, time.Minute, doubt},
+		"read after it":      {"the API server was last seen as ever before the ledger was read", -time.Second, time.Minute, doubt},
+		"read before it":     {"this process remembers what was lost", 30 * time.Second, time.Minute, ""},
+		"by a clock ahead":   {"this process remembers what was lost", 30 * time.Second, time.Hour, ""},
+		"ahead, in doubt":    {"clocks are not compared", 0, time.Hour, doubt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t, c, strings.ReplaceAll(strings.ReplaceAll(name, " ", "-"), ",", ""), middle)
+			k := o.keeper()
+			var found, good time.Time
+			k.Restored = func() (time.Time, time.Time) { return found, good }
+			o.want(t, k, "before it is found", 1, "")
+			if tc.good != 0 {
+				good = middle.Add(tc.good)
+			}
+			o.clock.Step(time.Minute)
+			found = middle.Add(tc.found)
+			record := o.object(breaker.Name)
+			record.Data = map[string]string{"state": fmt.Sprintf(`{"seen":%q,"restored":%q}`, middle.Format(time.RFC3339Nano), found.Format(time.RFC3339Nano))}
+			if err := c.Create(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			o.want(t, k, tc.reason, 1+60./3600, tc.doubt)
+			o.clock.Step(time.Second)
+			o.want(t, o.keeper(), "after a restart", 1+61./3600, tc.doubt)
+			if tc.doubt == "" {
+				return
+			}
+			cm := o.object(ledger.Name)
+			if err := c.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+				t.Fatal(err)
+			}
+			metav1.SetMetaDataAnnotation(&cm.ObjectMeta, karpv1.AnnotationAcceptLedger, middle.Add(time.Minute).UTC().Format(time.RFC3339))
+			if err := c.Update(t.Context(), cm); err != nil {
+				t.Fatal(err)
+			}
+			o.clock.Step(time.Minute)
+			next := o.keeper()
+			next.Restored = func() (time.Time, time.Time) { return found, time.Time{} }
+			o.want(t, next, "accepted, and not doubted again", 1+121./3600, "")
+			o.clock.Step(time.Minute)
+			o.want(t, o.keeper(), "accepted, after a restart", 1+181./3600, "")
+		})
+	}
+}
+
+// TestRestoredBeforeLedgersKnew: a ledger of an earlier version names no mark. It has taken into account what was found
+// before it ends.
+func TestRestoredBeforeLedgersKnew(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	for name, tc := range map[string]struct {
+		found time.Duration // since its end
+		doubt string
+	}{
+		"before": {-time.Hour, ""},
+		"after":  {time.Minute, "the API server was restored from a backup before"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t, c, "knew-"+name, middle)
+			o.want(t, o.keeper(), "an earlier version", 1, "")
+			found := middle.Add(tc.found)
+			record := o.object(breaker.Name)
+			record.Data = map[string]string{"state": fmt.Sprintf(`{"seen":%q,"restored":%q}`, found.Format(time.RFC3339Nano), found.Format(time.RFC3339Nano))}
+			if err := c.Create(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			o.clock.Step(2 * time.Minute)
+			next := o.keeper()
+			next.Restored = func() (time.Time, time.Time) { return found, time.Time{} }
+			o.want(t, next, "after the upgrade", 1+120./3600, tc.doubt)
 		})
 	}
 }

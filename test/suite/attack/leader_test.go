@@ -112,6 +112,10 @@ func operatorAttacks() map[string]attack {
 			story: "an administrator restores etcd from a snapshot that is older than some nodes", want: "their instances go on, and an event asks what to do with them",
 			keeps: "instances that the API server does not know", launches: true, restarts: true, refusals: true, run: olderEtcd,
 		},
+		"operator/older-etcd-unled": {
+			story: "the same while no controller runs, so that the next one reads the older ledger", want: "the same, and the month is in doubt, also after a restart",
+			keeps: "instances that the API server does not know, monthly caps", launches: true, restarts: true, refusals: true, run: olderEtcdUnled,
+		},
 	}
 }
 

@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,6 +17,8 @@ const tolerance = 2 * time.Minute
 // history compares what the API server knows with what happened. An API server that was
 // restored from a backup does not know what came after the backup: neither the claims
 // that were made since, nor that the controller was there.
+//
+// Size: what is on record, what was written, and what both say about the past.
 type history struct {
 	// synced says that the ConfigMap was read. stored is the ConfigMap as it was read or
 	// written last, nil when there was none.
@@ -31,6 +34,10 @@ type history struct {
 	bounded, doubted, reviewed bool
 	// listed is when the newest instance of all lists was launched.
 	listed time.Time
+	// marked says that state.Restored is about what is doubted now. good is when this process saw the
+	// API server last before that, zero when it did not.
+	marked bool
+	good   time.Time
 	// seen and launched are what was written last, alive when another controller, or this
 	// one, wrote last before this moment.
 	seen, launched, alive time.Time
@@ -46,19 +53,29 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	case !h.synced:
 		h.synced = true
 		h.endsAt(stored)
-		h.doubted, h.alive = !stored.Seen.IsZero(), stored.Seen
+		h.doubted, h.alive, h.marked = !stored.Seen.IsZero(), stored.Seen, stored.Restored.After(stored.Seen)
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
 		if before := revision(h.stored); cm != nil && revision(cm) < before { // an edit would have raised it
-			ours.Restored = now.UTC()
+			h.mark(ours, now, h.seen)
 		}
-		h.seen, h.launched = time.Time{}, time.Time{}
+		h.good, h.seen, h.launched = h.seen, time.Time{}, time.Time{}
+	}
+	if stored.Restored.After(ours.Restored) { // another replica has found it
+		h.mark(ours, stored.Restored, h.good)
 	}
 	h.stored = cm
 	if cm != nil {
 		h.uid = cm.UID
 	}
+}
+
+// mark notes when it was found that the API server went back in time, and when this process saw it last
+// before that.
+func (h *history) mark(s *state, found, good time.Time) {
+	s.Restored, s.changed = found.UTC(), true
+	h.marked, h.good = true, good
 }
 
 // revision is etcd's revision of an object's last write, which grows with every write of any object. It
@@ -161,14 +178,59 @@ func Doubted(b *Breaker) bool {
 	return b.history.doubted
 }
 
-// RestoredAt is when a controller found last that the API server went back in time, zero for never.
-func RestoredAt(b *Breaker) time.Time {
+// Restored returns when a controller found last that the API server went back in time, zero for never, and
+// when this process had seen it last before that, zero when it had not.
+func Restored(b *Breaker) (found, good time.Time) {
 	if b == nil {
-		return time.Time{}
+		return time.Time{}, time.Time{}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.state.Restored
+	return b.state.Restored, b.history.good
+}
+
+// Rewound puts on record that the API server went back in time: this replica has seen it last, before that, at the
+// moment good, when the record's mark was known. It does not when another replica has found it since.
+func Rewound(ctx context.Context, b *Breaker, known, good time.Time) error {
+	if b == nil {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := read(ctx, b); err != nil {
+		return err
+	}
+	if b.state.Restored.After(known) {
+		return nil
+	}
+	b.history.mark(&b.state, later(b.Clock.Now(), known), good)
+	return b.write(ctx)
+}
+
+// later returns a mark that is later than the one before, whatever clocks say.
+func later(now, before time.Time) time.Time {
+	if now.After(before) {
+		return now
+	}
+	return before.Add(time.Second)
+}
+
+// Forgot notes, once for each time that its history is doubted, that the API server has forgotten instances: it
+// was restored from a backup.
+func Forgot(b *Breaker) {
+	if b == nil {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	h := &b.history
+	if h.marked {
+		return
+	}
+	if h.seen.After(h.good) { // what could not be written has raised the doubt
+		h.good = h.seen
+	}
+	h.mark(&b.state, later(b.Clock.Now(), b.state.Restored), h.good)
 }
 
 // Urgent reports whether a review is due at once: the API server may have gone back in time, and
@@ -190,7 +252,7 @@ func (b *Breaker) Reviewed() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.history.doubted, b.history.reviewed = false, true
+	b.history.doubted, b.history.reviewed, b.history.marked = false, true, false
 }
 
 // Overdue reports whether something that was due at the time should have been done by

@@ -158,8 +158,10 @@ func (c *Collector) doubt(leaks []leak, all int) string {
 	limit := c.Breaker.Limit(all)
 	switch {
 	case forgotten > 0 && end.IsZero():
+		breaker.Forgot(c.Breaker)
 		return fmt.Sprintf("%d instances have no NodeClaim, and the API server has lost what this controller wrote: it may have been restored from a backup", forgotten)
 	case forgotten > 0:
+		breaker.Forgot(c.Breaker)
 		return fmt.Sprintf("%d instances were launched after %s, which is the latest that the API server knows of: it may have been restored from a backup",
 			forgotten, end.UTC().Format(time.RFC3339))
 	case len(leaks)+len(c.ended) > limit:

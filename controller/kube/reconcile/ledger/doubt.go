@@ -123,16 +123,51 @@ func (k *Tracker) overtaken(ctx context.Context, l *spend.Ledger, s *model.Snaps
 	if err != nil {
 		return fmt.Errorf("compare the ledger with what breakers remember: %w", err)
 	}
-	if !restored.Truncate(time.Second).After(l.Through) { // times are stored to the second at worst
+	missed := restored.After(l.Restored)
+	if l.Restored.IsZero() { // nor does one know a restore that was written before ledgers noted them
+		missed = restored.Truncate(time.Second).After(l.Through)
+	}
+	l.Restored = latest(l.Restored, restored)
+	if !missed {
 		k.unstored = k.unwritten(ctx, l, s)
 		return nil
 	}
-	k.unstored = &spend.Doubt{
-		Since:  s.Time.UTC().Truncate(time.Second),
-		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and its ledger ends at %s", restored.Format(time.RFC3339), l.Through.Format(time.RFC3339)),
-	}
-	k.lost(ctx, "%s; it goes on from that", k.unstored.Reason)
+	k.unstored = k.restored(ctx, l, s, restored)
 	return nil
+}
+
+// restored returns the doubt about a ledger that does not take a restore of the API server into account.
+func (k *Tracker) restored(ctx context.Context, l *spend.Ledger, s *model.Snapshot, at time.Time) *spend.Doubt {
+	out := &spend.Doubt{
+		Since:  s.Time.UTC().Truncate(time.Second),
+		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and its ledger ends at %s", at.Format(time.RFC3339), l.Through.Format(time.RFC3339)),
+	}
+	k.lost(ctx, "%s; it goes on from that", out.Reason)
+	return out
+}
+
+// rewound takes into account that the API server went back in time since the ledger was read, or before and it is
+// found only now. The amounts are right when this process read the ledger before that.
+func (k *Tracker) rewound(ctx context.Context, before, l *spend.Ledger, s *model.Snapshot) {
+	if k.Restored == nil {
+		return
+	}
+	at, good := k.Restored()
+	if !at.After(l.Restored) {
+		return
+	}
+	l.Restored = at
+	k.urgent.Store(true)
+	if k.read.After(good) && l.Doubt == nil {
+		l.Doubt = k.restored(ctx, before, s, at)
+	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // unwritten returns a doubt about a ledger that was read: nodes were launched so long after its end that it

@@ -13,6 +13,7 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/spend"
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
@@ -27,7 +28,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 	if err != nil && !errors.Is(err, configmap.ErrCorrupt) {
 		return spend.Ledger{}, err
 	}
-	k.stored, k.newer = cm, nil
+	k.stored, k.newer, k.read = cm, nil, k.Clock.Now()
 	var kept spend.Ledger
 	if err == nil && cm != nil {
 		if kept, err = spend.Decode(text); err == nil {
@@ -38,9 +39,9 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 		}
 	}
 	if errors.Is(err, spend.ErrNewer) {
-		next := k.begin(ctx, s, err.Error())
+		next, beginErr := k.anew(ctx, k.begin(ctx, s, err.Error()))
 		k.newer = next.Doubt
-		return next, nil
+		return next, beginErr
 	}
 	earlier, readErr := k.earlier(ctx, s.Time)
 	switch {
@@ -50,16 +51,26 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 		k.lost(ctx, "%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
 		return *earlier, k.overtaken(ctx, earlier, s)
 	case err != nil || established(s):
-		return k.begin(ctx, s, why(err)), nil
+		return k.anew(ctx, k.begin(ctx, s, why(err)))
 	}
 	counted, err := k.counted(ctx, s.Time)
 	switch {
 	case err != nil:
 		return spend.Ledger{}, err
 	case counted:
-		return k.begin(ctx, s, "the ledger is missing, and there is a history of spend that was counted with one"), nil
+		return k.anew(ctx, k.begin(ctx, s, "the ledger is missing, and there is a history of spend that was counted with one"))
 	}
-	return spend.New(s), nil
+	return k.anew(ctx, spend.New(s))
+}
+
+// anew returns a new ledger, which has nothing that a restore of the API server could have lost.
+func (k *Tracker) anew(ctx context.Context, l spend.Ledger) (spend.Ledger, error) {
+	_, restored, err := breaker.Marks(ctx, k.Live, k.Namespace)
+	if err != nil {
+		return l, fmt.Errorf("compare the ledger with what breakers remember: %w", err)
+	}
+	l.Restored = restored
+	return l, nil
 }
 
 func why(err error) string {
@@ -139,7 +150,9 @@ func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *mode
 	earlier, err := k.earlier(ctx, s.Time)
 	if err == nil && earlier != nil {
 		k.lost(ctx, "%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
-		return *earlier
+		if err := k.overtaken(ctx, earlier, s); err == nil {
+			return *earlier
+		}
 	}
 	if l.Doubt != nil && l.Month.After(s.Time) {
 		return k.begin(ctx, s, l.Doubt.Reason)

@@ -62,6 +62,9 @@ type Tracker struct {
 	// ClockTolerance is how far this machine's clock may be from the API server's. 0
 	// means that they are not compared.
 	ClockTolerance time.Duration
+	// Restored, when set, returns when it was found last that the API server went back in time, zero
+	// for never, and when this process had seen it last before that, zero when it had not.
+	Restored func() (found, good time.Time)
 
 	ledger atomic.Pointer[spend.Ledger]
 	// stored is the ledger's ConfigMap as it was read or written last, nil for none.
@@ -70,6 +73,8 @@ type Tracker struct {
 	// otherwise. Nothing is overwritten then, and the doubt does not end with the month.
 	newer *spend.Doubt
 	saved time.Time
+	// read is when the ledger was read that this process goes on with.
+	read time.Time
 	// copied is when the earlier ledger was written last, as of the ledger. pending is
 	// the ledger that has to become the earlier one, nil for none.
 	copied  time.Time
@@ -123,6 +128,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 		next.Doubt = k.unstored
 	}
 	k.unstored = nil
+	k.rewound(ctx, &now, &next, s)
 	k.publish(&next, s)
 	if !k.due() {
 		return nil

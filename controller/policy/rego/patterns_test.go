@@ -1,6 +1,8 @@
 package rego_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -19,33 +21,47 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// largePatterns are functions that return patterns which take a MiB each when they are compiled, and globs that take
-// some 100 KiB.
-const largePatterns = `package spokeshave.consolidate
-patterns(prefix) := [p | some i in numbers.range(1, 30); p := concat("", [prefix, format_int(i, 10), concat("", ["[a-z]{900}" | some j in numbers.range(1, 20)])])]
-globs(prefix) := [p | some i in numbers.range(1, 20); p := concat("", [prefix, format_int(i, 10), concat("", ["{a,b[c-d]}*?" | some j in numbers.range(1, 300)])])]
-node := input.candidate.node
-`
+// largePatterns returns a configuration with patterns which take a MiB each when they are compiled, and globs
+// that take 100 KiB. They begin with the name, so that no two tests share one: fewer than OPA keeps in all.
+func largePatterns(t *testing.T, name string) []byte {
+	t.Helper()
+	var c struct{ Patterns, Globs []string }
+	for i := range 8 {
+		c.Patterns = append(c.Patterns, fmt.Sprint(name, i, strings.Repeat("[a-z]{900}", 20)))
+	}
+	for i := range 20 {
+		c.Globs = append(c.Globs, fmt.Sprint(name, i, strings.Repeat("{a,b[c-d]}*?", 300)))
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
 
 // TestPatternsAreDropped: nothing of what patterns were compiled to is left after a question. It would be in no
 // policy's share of the memory.
 func TestPatternsAreDropped(t *testing.T) {
-	for name, tc := range map[string]struct{ reason, rule, test string }{
-		"program":    {reason: "a built-in that a program calls", rule: `deny contains "x" if { some p in patterns("a"); regex.match(concat("", [p, node]), node) }`},
-		"opa":        {reason: "a built-in that OPA calls", rule: `deny contains "x" if { count([1 | some p in patterns("b"); regex.match(concat("", [p, node]), node)]) > 0 }`},
-		"split":      {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in patterns("c"); count(regex.split(concat("", [p, node]), node)) > 1 }`},
-		"find":       {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in patterns("d"); count(regex.find_n(concat("", [p, node]), node, 1)) > 0 }`},
-		"replace":    {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in patterns("e"); regex.replace(node, concat("", [p, node]), "") == "" }`},
-		"glob":       {reason: "globs have a cache of their own in OPA", rule: `deny contains "x" if { some p in globs("f"); glob.match(concat("", [p, node]), [], node) }`},
-		"glob, opa":  {reason: "globs have a cache of their own in OPA", rule: `deny contains "x" if { count([1 | some p in globs("g"); glob.match(concat("", [p, node]), [], node)]) > 0 }`},
-		"at load":    {reason: "partial evaluation calls built-ins", rule: `deny contains "x" if { some p in patterns("h"); regex.match(p, "n"); node == "m" }`},
-		"in a test":  {reason: "so do the policy's tests", rule: `deny contains "x" if node == "m"`, test: `test_a if { every p in patterns("i") { not regex.match(p, "n") } }`},
-		"any prefix": {reason: "OPA keeps collections of texts once there is a cache", rule: `deny contains "x" if { some i in numbers.range(1, 3); all := {t | some k in numbers.range(1, 20000); t := concat("-", [node, format_int(k, 16)])}; strings.any_prefix_match([node, format_int(i, 10)], all) }`},
+	for name, tc := range map[string]struct {
+		reason, rule, test string
+		byOPA              bool
+	}{
+		"program":    {reason: "a built-in that a program calls", rule: `deny contains "x" if { some p in data.config.Patterns; regex.match(concat("", [p, node]), node) }`},
+		"opa":        {reason: "a built-in that OPA calls", byOPA: true, rule: `deny contains "x" if { count([1 | some p in data.config.Patterns; regex.match(p, node)]) > 0 }`},
+		"split":      {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in data.config.Patterns; count(regex.split(concat("", [p, node]), node)) > 1 }`},
+		"find":       {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in data.config.Patterns; count(regex.find_n(concat("", [p, node]), node, 1)) > 0 }`},
+		"replace":    {reason: "each built-in has its own call", rule: `deny contains "x" if { some p in data.config.Patterns; regex.replace(node, concat("", [p, node]), "") == "" }`},
+		"glob":       {reason: "globs have a cache of their own in OPA", rule: `deny contains "x" if { some p in data.config.Globs; glob.match(concat("", [p, node]), [], node) }`},
+		"opa glob":   {reason: "globs have a cache of their own in OPA", byOPA: true, rule: `deny contains "x" if { count([1 | some p in data.config.Globs; glob.match(p, [], node)]) > 0 }`},
+		"at load":    {reason: "partial evaluation calls built-ins", rule: `deny contains "x" if { some p in data.config.Patterns; regex.match(p, "n"); node == "m" }`},
+		"in a test":  {reason: "so do the policy's tests", rule: `deny contains "x" if node == "m"`, test: `test_a if { every p in data.config.Patterns { not regex.match(p, "n") } }`},
+		"any prefix": {reason: "OPA keeps collections of texts once there is a cache", byOPA: true, rule: `deny contains "x" if { some i in numbers.range(1, 3); all := {t | some k in numbers.range(1, 20000); t := concat("-", [node, format_int(k, 16)])}; strings.any_prefix_match([node, format_int(i, 10)], all) }`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := &policy.Source{
-				Info:  policy.Info{Name: "p", Hooks: []policy.Hook{policy.HookConsolidate}},
-				Files: map[string]string{"p.rego": largePatterns + tc.rule + "\n"},
+				Info:   policy.Info{Name: "p", Hooks: []policy.Hook{policy.HookConsolidate}},
+				Files:  map[string]string{"p.rego": "package spokeshave.consolidate\nnode := input.candidate.node\n" + tc.rule + "\n"},
+				Config: largePatterns(t, name),
 			}
 			if tc.test != "" {
 				src.Files["p_test.rego"] = "package spokeshave.consolidate\n" + tc.test + "\n"
@@ -54,6 +70,9 @@ func TestPatternsAreDropped(t *testing.T) {
 			p, err := new(rego.Engine).Compile(t.Context(), src)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if notes := p.Stats().Notes; (len(notes) > 0) != tc.byOPA {
+				t.Errorf("notes %q", notes)
 			}
 			in := &policy.ConsolidateInput{Call: moment, Candidates: []policy.Candidate{{Node: "n"}}}
 			if _, err := rego.Unhurried(p).Consolidate(t.Context(), in); err != nil {

@@ -3,10 +3,12 @@ package isolate_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/engine"
+	"spokeshave.dev/controller/policy/isolate"
 	"spokeshave.dev/controller/policy/rego"
 )
 
@@ -89,4 +91,60 @@ func BenchmarkFirstUse(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkRestart ends the process that answers for 50 policies, of one rule or of eight, by a bomb. answer-ms
+// is how long it takes then until one of them answers, all-ms until all of them are loaded again.
+func BenchmarkRestart(b *testing.B) {
+	one := "package spokeshave.rank\nmultiplier[\"arm\"] := 0.9 if input.offering.arch == \"arm64\"\n"
+	for name, text := range map[string]string{"rules=1": one, "rules=8": rules} {
+		b.Run(name, func(b *testing.B) {
+			e, c := isolated()
+			var all []policy.Compiled
+			for i := range 50 {
+				src := source(fmt.Sprintf("p%d", i), policy.HookRank, map[string]string{"p.rego": text})
+				src.Config = []byte(config)
+				all = append(all, compile(b, e, src))
+			}
+			bomb := compile(b, e, source("bomb", policy.HookConsolidate, bombed()))
+			now := moment
+			var answer, restart time.Duration
+			for b.Loop() {
+				now.Time = now.Time.Add(time.Hour) // the bomb is off for a while each time
+				explode(b, bomb, c, now)
+				begun := time.Now()
+				if _, err := all[len(all)/2].Rank(b.Context(), &policy.RankInput{Call: now, Rows: offerings(10)}); err != nil {
+					b.Fatal(err)
+				}
+				answer += time.Since(begun)
+				for range time.Tick(time.Millisecond) {
+					if loaded(all) {
+						break
+					}
+				}
+				restart += time.Since(begun)
+			}
+			b.ReportMetric(float64(answer.Microseconds())/1e3/float64(b.N), "answer-ms")
+			b.ReportMetric(float64(restart.Microseconds())/1e3/float64(b.N), "all-ms")
+		})
+	}
+}
+
+// explode asks a bombed policy until it has ended its process.
+func explode(b *testing.B, bomb policy.Compiled, c *counts, now policy.Call) {
+	b.Helper()
+	for before := c.of("bomb"); c.of("bomb") == before; now.Time = now.Time.Add(time.Hour) {
+		if _, err := bomb.Consolidate(b.Context(), &policy.ConsolidateInput{Call: now, Candidates: []policy.Candidate{{Node: "n", Pods: 7}}}); err == nil {
+			b.Fatal("no bomb")
+		}
+	}
+}
+
+func loaded(all []policy.Compiled) bool {
+	for _, p := range all {
+		if !isolate.Loaded(p) {
+			return false
+		}
+	}
+	return true
 }

@@ -75,9 +75,10 @@ type Events struct {
 
 // Engine compiles and runs policies in processes of their own.
 type Engine struct {
-	cfg    Config
-	trials chan struct{}
-	host   *host
+	cfg      Config
+	trials   chan struct{}
+	host     *host
+	verdicts verdicts
 }
 
 var _ policy.Engine = (*Engine)(nil)
@@ -101,29 +102,46 @@ func (c *Config) setup(cpu time.Duration) *setup {
 }
 
 // Compile implements policy.Engine: it compiles the policy and runs its tests in a
-// process of its own, and then loads it into the process that answers questions.
+// process of its own, and then loads it into the process that answers questions. A policy that has
+// passed its trial and does not fit beside the others gets no other trial with the same contents: its
+// verdict is remembered and used, also when it fits. What fails in another way begins with a trial again.
 func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compiled, error) {
-	verdict, err := e.try(ctx, src)
+	trial := sourceOf(src, true)
+	contents, err := digestOf(trial)
 	if err != nil {
 		return nil, err
+	}
+	verdict := e.verdicts.take(contents)
+	if verdict == nil {
+		if verdict, err = e.try(ctx, src, trial); err != nil {
+			return nil, err
+		}
 	}
 	p := newPolicy(e.host, src)
 	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
 	p.slow, p.holds = verdict.Took > quick, verdict.Holds
-	if e.host == nil {
-		if err := admit(&e.cfg, p, nil); err != nil {
-			return nil, err
+	if err := e.admit(ctx, src, p); err != nil {
+		if u := (*unfit)(nil); errors.As(err, &u) {
+			e.verdicts.keep(contents, verdict)
 		}
-		return p, nil
-	}
-	if err := e.host.add(ctx, p); err != nil {
-		return nil, crowded(e.refused(src, err, seedLimit), e.cfg.Memory)
+		return nil, err
 	}
 	return p, nil
 }
 
+// admit loads a policy that has passed its trial into the process that answers, if it fits.
+func (e *Engine) admit(ctx context.Context, src *policy.Source, p *compiled) error {
+	if e.host == nil {
+		return admit(&e.cfg, p, nil)
+	}
+	if err := e.host.add(ctx, p); err != nil {
+		return crowded(e.refused(src, err, seedLimit), e.cfg.Memory)
+	}
+	return nil
+}
+
 // try compiles a policy in a process that ends afterwards.
-func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
+func (e *Engine) try(ctx context.Context, src *policy.Source, trial *load) (*loaded, error) {
 	select {
 	case e.trials <- struct{}{}:
 		defer func() { <-e.trials }()
@@ -135,7 +153,7 @@ func (e *Engine) try(ctx context.Context, src *policy.Source) (*loaded, error) {
 		return nil, e.refused(src, err, e.cfg.stage)
 	}
 	defer proc.end(causeCaller)
-	verdict, err := proc.load(ctx, 0, sourceOf(src, true), e.cfg.stage)
+	verdict, err := proc.load(ctx, 0, trial, e.cfg.stage)
 	if err != nil {
 		return nil, e.refused(src, err, e.cfg.stage)
 	}

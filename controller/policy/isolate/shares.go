@@ -164,12 +164,15 @@ func over(p *compiled, who string, others, most uint64) error {
 	if p.holds > most {
 		kind = policy.FaultTrap
 	}
-	return &refusal{
+	return &unfit{refusal{
 		text: fmt.Sprintf("it takes %.1f MiB of memory while it is not asked, and %s together may take %.0f MiB, of which others have %.1f; make its data smaller, remove others, or raise --rego-memory",
 			mib(p.holds), who, mib(most), mib(others)),
 		fault: policy.Fault{Kind: kind},
-	}
+	}}
 }
+
+// unfit is the refusal of a policy that would hold more than its share.
+type unfit struct{ refusal }
 
 // ranOut reports whether an error is that of a process that has run out of memory.
 func ranOut(err error) bool {

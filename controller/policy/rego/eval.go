@@ -11,6 +11,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage"
 	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/cache"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -54,6 +55,8 @@ type session struct {
 	cancel topdown.Cancel
 	txn    storage.Transaction
 	seed   io.Reader
+	// patterns are those that built-in functions have compiled.
+	patterns cache.InterQueryValueCache
 }
 
 // ask runs one call with the breaker and the deadline.
@@ -69,7 +72,7 @@ func (p *Policy) ask(ctx context.Context, hook policy.Hook, call policy.Call, an
 
 // visit runs one call with the watch.
 func (p *Policy) visit(ctx context.Context, call policy.Call, answer func(context.Context, *session) error) error {
-	s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed)}
+	s := &session{policy: p, call: call, cancel: topdown.NewCancel(), seed: seeded(call.Seed), patterns: newPatterns(ctx)}
 	txn, err := p.store.NewTransaction(ctx)
 	if err != nil {
 		return p.fault(ctx, err, "")
@@ -133,6 +136,7 @@ func (s *session) prepare(q *topdown.Query) *topdown.Query {
 		WithCancel(s.cancel).
 		WithTime(s.call.Time).
 		WithSeed(s.seed).
+		WithInterQueryBuiltinValueCache(s.patterns).
 		WithStrictBuiltinErrors(true).
 		WithIndexing(false).
 		WithEarlyExit(false)

@@ -117,6 +117,6 @@ func (s *session) newFrame(ctx context.Context, docs []document, slots, once int
 	return &frame{docs: docs, slots: make([]ast.Value, slots), perCall: make([]int8, once), calls: topdown.BuiltinContext{
 		Context: ctx, Metrics: metrics.NoOp(), Seed: s.seed, Cancel: s.cancel, Cache: builtins.Cache{},
 		Time:         ast.NewTerm(ast.Number(strconv.FormatInt(s.call.Time.UnixNano(), 10))),
-		Capabilities: s.policy.compiler.Capabilities(),
+		Capabilities: s.policy.compiler.Capabilities(), InterQueryBuiltinValueCache: s.patterns,
 	}}
 }

@@ -38,7 +38,7 @@ func look(t *testing.T, a *attack) *guarded {
 		faults: number(t, "spokeshave_policy_faults_total", `policy="guard"`), pods: shop(t), instances: instances(t),
 	}
 	if a.memory {
-		g.resident = resident(t)
+		g.resident = settledMemory(t)
 	}
 	refused, err := stack.Refused()
 	if err != nil {
@@ -78,8 +78,8 @@ func (g *guarded) compare(t *testing.T, a *attack) {
 		t.Errorf("the API server has refused the controller something: %.600s", refused[len(refused)-1])
 	}
 	if a.memory {
-		if now := resident(t); now > g.resident+grown {
-			t.Errorf("the controller grew from %.1f to %.1f MB", g.resident/1e6, now/1e6)
+		if grew(t, g.resident) > grown {
+			t.Error("the controller grew by more than an attack may cost")
 		}
 	}
 	g.settled(t)

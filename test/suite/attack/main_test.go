@@ -52,6 +52,30 @@ func resident(t *testing.T) float64 {
 	return n
 }
 
+// grew returns by how many bytes the controller has been larger than before at most, since
+// settledMemory: not only by what it holds now.
+func grew(t *testing.T, before float64) float64 {
+	t.Helper()
+	most, known, err := stack.PeakMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !known {
+		most = resident(t)
+	}
+	t.Logf("from %.1f to %.1f MB at most", before/1e6, most/1e6)
+	return most - before
+}
+
+// settledMemory returns the resident memory of the controller, from which its growth counts.
+func settledMemory(t *testing.T) float64 {
+	t.Helper()
+	if err := stack.ForgetPeak(); err != nil {
+		t.Fatal(err)
+	}
+	return resident(t)
+}
+
 // work scales the workload and waits until so many of its pods run, on nodes that are
 // launched for them.
 func work(t *testing.T, pods int) {

@@ -15,7 +15,7 @@ import (
 // to the last, besides a twentieth. The garbage collector and idle connections explain it,
 // and in a run shorter than [remembered] what is remembered for a while.
 type slack struct {
-	heap, resident, goroutines float64 // bytes, bytes, number
+	heap, resident, goroutines, series float64 // bytes, bytes, numbers
 }
 
 const grownShare = 0.05
@@ -53,16 +53,16 @@ func share(t *testing.T) float64 {
 // sizeOf returns the size of a share of the whole.
 func sizeOf(share float64) size {
 	if share == 0 {
-		return size{rounds: 4, pools: 3, nodes: 1, policies: 2, warm: 2, slack: slack{2e6, 8e6, 10}}
+		return size{rounds: 4, pools: 3, nodes: 1, policies: 2, warm: 2, slack: slack{2e6, 8e6, 10, 50}}
 	}
 	rounds := max(4, int(50*share))
 	pools := max(2, int(500*share)/rounds)
 	n := size{
 		rounds: rounds, pools: pools, nodes: max(1, int(10_000*share)/rounds/pools),
-		policies: max(1, int(1000*share)/rounds), warm: max(2, rounds/20), slack: slack{2e6, 8e6, 10},
+		policies: max(1, int(1000*share)/rounds), warm: max(2, rounds/20), slack: slack{2e6, 8e6, 10, 50},
 	}
 	if share == 1 {
-		n.warmFor, n.slack = remembered, slack{0.2e6, 3e6, 10}
+		n.warmFor, n.slack = remembered, slack{0.2e6, 3e6, 10, 10}
 	}
 	return n
 }
@@ -106,6 +106,7 @@ func TestChurn(t *testing.T) {
 		{"live heap in bytes", first.heap, last.heap, n.slack.heap},
 		{"resident memory in bytes", first.resident, last.resident, n.slack.resident},
 		{"goroutines", first.goroutines, last.goroutines, n.slack.goroutines},
+		{"series beside those of offerings", float64(first.series - first.offerings), float64(last.series - last.offerings), n.slack.series},
 	} {
 		if each.after > each.before*(1+grownShare)+each.slack {
 			t.Errorf("%s grew from %.0f to %.0f", each.what, each.before, each.after)

@@ -62,7 +62,7 @@ func elsewhere(e *isolate.Engine) wasm.Elsewhere {
 	return func(ctx context.Context, info *policy.Info, order, module []byte, take func(io.Reader) error) error {
 		return e.Do(ctx, &isolate.Job{
 			Policy: info, Order: order, Body: module, Limit: compileLimit,
-			Advice: "divide its large functions, build it for size (such as -Os, or -opt=z), and leave out what it does not use",
+			Advice: "divide its large functions, build it for size (such as -Os, or -opt=z), and leave out what it does not use; --rego-memory is what compiling may take",
 		}, take)
 	}
 }

@@ -186,7 +186,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.StringVar(&o.PolicyCache, "policy-cache-dir", "", "folder for compiled WebAssembly policies, so that a restart need not compile them again; none when empty")
 	fs.StringVar(&o.RegoEvaluator, "rego-evaluator", RegoCompiled, "compiled: rules of Rego policies run as compiled programs where they can, as OPA would evaluate them; or opa: OPA evaluates all of them, which is slower")
 	o.RegoMemory.Bytes = isolate.DefaultMemory
-	fs.Var(&o.RegoMemory, "rego-memory", "most memory of each process that runs Rego policies: one answers, another compiles, a third one for the webhook")
+	fs.Var(&o.RegoMemory, "rego-memory", "most memory of each process that runs Rego policies or compiles a WebAssembly module: one answers, another compiles, a third one for the webhook")
 	o.WasmMemory.Bytes = wasmMemory
 	fs.Var(&o.WasmMemory, "wasm-memory", "most memory of all instances of all WebAssembly policies together; a policy beyond it is rejected; 0 for no limit")
 	fs.Var(&o.MemoryLimit, "memory-limit", "memory limit of the container, which the chart passes: the controller collects garbage in time to stay within what its Rego processes leave of it; none when 0")

@@ -47,8 +47,9 @@ type Build struct {
 type Maker func(b *Build) policy.Engine
 
 // Child is called first in main, and in the TestMain of tests. If the program was
-// started as the process of policies it serves them and does not return.
-func Child(engine Maker) {
+// started as the process of policies it serves them and does not return. work does the jobs
+// of [Engine.Do]; nil where there are none.
+func Child(engine Maker, work Worker) {
 	if len(os.Args) != 3 || os.Args[1] != Argument {
 		return
 	}
@@ -59,7 +60,7 @@ func Child(engine Maker) {
 	}
 	runtime.GOMAXPROCS(processors)
 	report := confine.Apply(s.Limits)
-	c := &child{engine: engine, option: s.Option, memory: s.Limits.Memory, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
+	c := &child{engine: engine, work: work, option: s.Option, memory: s.Limits.Memory, out: os.Stdout, policies: map[uint64]policy.Compiled{}}
 	if err := c.serve(context.Background(), os.Stdin, &report); err != nil { //nolint:forbidigo // a program begins here
 		fmt.Fprintln(os.Stderr, complaint, err)
 		os.Exit(2)
@@ -70,6 +71,7 @@ func Child(engine Maker) {
 // child is the state of the process.
 type child struct {
 	engine   Maker
+	work     Worker
 	option   string
 	memory   uint64 // the limit, in bytes; 0 for none
 	out      io.Writer
@@ -127,7 +129,9 @@ func (c *child) handle(ctx context.Context, f *frame) error {
 	case kindDrop:
 		delete(c.policies, f.policy)
 		return nil
-	case kindReady, kindStage, kindLoaded, kindReply:
+	case kindJob:
+		return c.job(ctx, f)
+	case kindReady, kindStage, kindLoaded, kindReply, kindPart, kindDone:
 	}
 	return fmt.Errorf("frame of kind %d", f.kind)
 }

@@ -15,6 +15,8 @@ type death struct {
 	stage string
 	// cpu is the processor time that it had used in all.
 	cpu time.Duration
+	// killed is true when a signal has ended it that cannot be caught, and not this end's.
+	killed bool
 	// detail is what the Go runtime or the kernel said.
 	detail string
 }
@@ -37,6 +39,7 @@ func (p *process) death() error {
 	d.detail = strings.TrimSuffix(state.String()+": "+said, ": ")
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	d.killed = p.cause == causeItself && strings.HasPrefix(state.String(), "signal: killed")
 	switch {
 	case p.cause == causeDeadline:
 		d.kind = policy.FaultDeadline

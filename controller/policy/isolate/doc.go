@@ -17,5 +17,8 @@
 // so that no question waits for the loading of another policy. A policy that does so again
 // and again is not asked for a while.
 //
+// Such a process also does jobs for other engines ([Engine.Do]), in turn with trials: it
+// compiles WebAssembly modules.
+//
 // The engine itself is a parameter; package engine says that it is OPA.
 package isolate

@@ -135,29 +135,38 @@ func (e *Engine) admit(ctx context.Context, src *policy.Source, p *compiled) err
 		return admit(&e.cfg, p, nil)
 	}
 	if err := e.host.add(ctx, p); err != nil {
-		return crowded(e.refused(src, err, seedLimit), e.cfg.Memory)
+		return crowded(e.refused(&src.Info, err, e.trial(seedLimit)), e.cfg.Memory)
 	}
 	return nil
 }
 
 // try compiles a policy in a process that ends afterwards.
 func (e *Engine) try(ctx context.Context, src *policy.Source, trial *load) (*loaded, error) {
-	select {
-	case e.trials <- struct{}{}:
-		defer func() { <-e.trials }()
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to compile: %w", ctx.Err())
+	leave, err := e.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
+	defer leave()
 	proc, err := start(ctx, e.cfg.setup(e.cfg.cpu))
 	if err != nil {
-		return nil, e.refused(src, err, e.cfg.stage)
+		return nil, e.refused(&src.Info, err, e.trial(e.cfg.stage))
 	}
 	defer proc.end(causeCaller)
 	verdict, err := proc.load(ctx, 0, trial, e.cfg.stage)
 	if err != nil {
-		return nil, e.refused(src, err, e.cfg.stage)
+		return nil, e.refused(&src.Info, err, e.trial(e.cfg.stage))
 	}
 	return verdict, nil
+}
+
+// enter waits for one of the trials.
+func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case e.trials <- struct{}{}:
+		return func() { <-e.trials }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to compile: %w", ctx.Err())
+	}
 }
 
 func sourceOf(src *policy.Source, trial bool) *load {
@@ -172,54 +181,6 @@ func deadlineOf(src *policy.Source) time.Duration {
 	}
 	return deadline
 }
-
-// refused counts a policy that has ended its process, and words the error for its
-// author: what happened, while doing what, and what to do. The kind is FaultDeadline if
-// another attempt may succeed.
-func (e *Engine) refused(src *policy.Source, err error, limit time.Duration) error {
-	if u := (*unstarted)(nil); errors.As(err, &u) {
-		return &refusal{text: err.Error(), fault: policy.Fault{Kind: policy.FaultDeadline}}
-	}
-	var d *death
-	if !errors.As(err, &d) {
-		return err
-	}
-	doing := d.stage
-	if doing == "" {
-		doing = "loading"
-	}
-	kind, what := d.kind, ""
-	switch d.kind { //nolint:exhaustive // the others have one text
-	case policy.FaultDeadline:
-		what = fmt.Sprintf("took longer than %s", limit)
-		if limit == e.cfg.stage && d.cpu >= limit/2 { // not for want of a processor
-			kind = policy.FaultTrap
-		}
-	case policy.FaultMemory:
-		what = fmt.Sprintf("needed more memory or processor time than a policy may (%d MiB, %s: %s)", e.cfg.Memory>>20, e.cfg.cpu, d.detail)
-	default:
-		what = "ended its process: " + d.detail
-	}
-	if e.cfg.Events.Refused != nil {
-		e.cfg.Events.Refused(&src.Info, d.kind)
-	}
-	return &refusal{
-		text:  fmt.Sprintf("%s: %s and was stopped; look for values that double from line to line, products of long lists and very long texts", doing, what),
-		fault: policy.Fault{Kind: kind},
-	}
-}
-
-// refusal is an error with a text for the policy's author, and a kind.
-type refusal struct {
-	text  string
-	fault policy.Fault
-}
-
-// Error implements error.
-func (r *refusal) Error() string { return r.text }
-
-// Unwrap returns the fault.
-func (r *refusal) Unwrap() error { return &r.fault }
 
 // load loads a policy into the process. An error other than a death is the policy's
 // mistake.

@@ -14,7 +14,7 @@ import (
 type kind byte
 
 // The frames to the process, and those from it. load is answered by stages and loaded,
-// ask by reply, drop by nothing.
+// ask by reply, drop by nothing. job is answered by stages, parts and done.
 const (
 	kindLoad kind = iota + 1
 	kindAsk
@@ -23,6 +23,9 @@ const (
 	kindStage
 	kindLoaded
 	kindReply
+	kindJob
+	kindPart
+	kindDone
 )
 
 // headSize is the size of what stands before a frame's bytes: their number (4 bytes),

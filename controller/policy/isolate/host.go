@@ -149,7 +149,12 @@ func (h *host) inForce(proc *process, has map[uint64]bool) {
 	h.changed = make(chan struct{})
 	h.mu.Unlock()
 	h.before = true
-	if missing := proc.report.String(); missing != "" && h.cfg.Events.Unconfined != nil {
+	h.unconfined(proc.report.String())
+}
+
+// unconfined reports once what the kernel lacks, "" for nothing.
+func (h *host) unconfined(missing string) {
+	if missing != "" && h.cfg.Events.Unconfined != nil {
 		h.lacks.Do(func() { h.cfg.Events.Unconfined(missing) })
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -156,9 +157,9 @@ func (p *process) exchange(ctx context.Context, out *frame, size int, put func([
 	return p.next(ctx, watch, want)
 }
 
-// next reads frames until one of the kind comes. A frame that announces a stage starts
+// next reads frames until one of the kinds comes. A frame that announces a stage starts
 // the clock anew.
-func (p *process) next(ctx context.Context, watch *watch, want kind) (frame, error) {
+func (p *process) next(ctx context.Context, watch *watch, want ...kind) (frame, error) {
 	release := context.AfterFunc(ctx, func() { p.kill(causeCaller) })
 	defer release()
 	for {
@@ -170,7 +171,7 @@ func (p *process) next(ctx context.Context, watch *watch, want kind) (frame, err
 				return f, ctx.Err() //nolint:wrapcheck // the caller's own
 			}
 			return f, p.death()
-		case f.kind == want:
+		case slices.Contains(want, f.kind):
 			if cap(f.bytes) > cap(p.buf) {
 				p.buf = f.bytes
 			}

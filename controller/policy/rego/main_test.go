@@ -12,6 +12,6 @@ import (
 func TestMain(m *testing.M) {
 	isolate.Child(func(b *isolate.Build) policy.Engine {
 		return &Engine{Stage: b.Stage, Serving: !b.Trial, Notes: b.Notes}
-	})
+	}, nil)
 	os.Exit(m.Run())
 }

@@ -69,6 +69,30 @@ var heaviest = map[string]func(n int) guest{
 		return guest{more: [][]byte{cat("\x02\x40\x23\x00\x0e", uleb(nil, n), make([]byte, n+1), "\x0b")}}
 	},
 	"functions": func(n int) guest { return guest{more: slices.Repeat([][]byte{{}}, n)} },
+	"many calls": func(n int) guest {
+		g := repeat(800, "\x41\x00\x11\x03\x00")
+		g.table, g.more = []byte("\x70\x00\x01"), slices.Repeat(g.more, n)
+		return g
+	},
+	"many fills": func(n int) guest {
+		g := repeat(400, "\x41\x00\x41\x00\x41\x00\xfc\x0b\x00")
+		g.more = slices.Repeat(g.more, n)
+		return g
+	},
+}
+
+// largestOf returns the largest module of a shape that is accepted, and its measure.
+func largestOf(shape func(n int) guest) (module []byte, n int) {
+	refused := func(n int) bool {
+		_, err := meter.Rewrite(shape(n+1).bytes(), meter.Defaults())
+		return err != nil
+	}
+	most := 1
+	for most < 1<<18 && !refused(most) {
+		most *= 2
+	}
+	n = sort.Search(most, refused)
+	return shape(n).bytes(), n
 }
 
 func repeat(n int, text string) guest { return guest{more: [][]byte{cat(strings.Repeat(text, n))}} }
@@ -78,11 +102,7 @@ func repeat(n int, text string) guest { return guest{more: [][]byte{cat(strings.
 func BenchmarkHeaviest(b *testing.B) {
 	for _, name := range slices.Sorted(maps.Keys(heaviest)) {
 		b.Run(name, func(b *testing.B) {
-			n := sort.Search(1<<18, func(n int) bool {
-				_, err := meter.Rewrite(heaviest[name](n+1).bytes(), meter.Defaults())
-				return err != nil
-			})
-			module := heaviest[name](n).bytes()
+			module, n := largestOf(heaviest[name])
 			m, err := meter.Rewrite(module, meter.Defaults())
 			if err != nil {
 				b.Fatal(err)

@@ -8,6 +8,9 @@
 // fault the instance is discarded, and a policy that fails repeatedly is not called
 // for a while.
 //
+// Metering and compiling may be done in another process (Work); the compiled code is then
+// loaded from what that process writes.
+//
 // No lock is held while a guest runs.
 //
 // The wire format is in sdk/abi. Package controller/policy/load provides the

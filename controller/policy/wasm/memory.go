@@ -27,23 +27,40 @@ func (b *book) taken(but string) uint64 {
 	return sum
 }
 
-// reserve books the memory of a policy's instances: of as many as it wants and a spare,
-// or of fewer where there is less. It returns how many it may have besides the spare.
+// free returns the bytes of most that the others leave to a policy.
+func (b *book) free(p *Policy, most uint64) uint64 {
+	if taken := b.taken(p.info.Namespace + "/" + p.info.Name); taken < most {
+		return most - taken
+	}
+	return 0
+}
+
+// fits returns an error if the others do not leave so many bytes of most to a policy; most 0
+// is no limit.
+func (b *book) fits(p *Policy, size, most uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if free := b.free(p, most); most > 0 && size > free {
+		return fmt.Errorf("memory: its compiled code takes %d MiB, and the other WebAssembly policies leave %d of %d MiB: build it for size, or raise --wasm-memory",
+			size>>20, free>>20, most>>20)
+	}
+	return nil
+}
+
+// reserve books the memory of a policy's code and of its instances: of as many as it wants
+// and a spare, or of fewer where there is less. It returns how many it may have besides the
+// spare.
 func (b *book) reserve(p *Policy, instance, most uint64) (guests int, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	name := p.info.Namespace + "/" + p.info.Name
-	free := uint64(0)
-	if taken := b.taken(name); taken < most {
-		free = most - taken
-	}
+	name, free := p.info.Namespace+"/"+p.info.Name, b.free(p, most)
 	guests = p.limits.guests
-	for guests > 1 && uint64(guests+1)*instance > free {
+	for guests > 1 && p.native+uint64(guests+1)*instance > free {
 		guests--
 	}
-	need := uint64(guests+1) * instance
+	need := p.native + uint64(guests+1)*instance
 	if need > free {
-		return 0, fmt.Errorf("memory: two instances may use %d MiB, and the other WebAssembly policies leave %d of %d MiB: lower limits.memory of some policy, or raise --wasm-memory",
+		return 0, fmt.Errorf("memory: its code and two instances may use %d MiB, and the other WebAssembly policies leave %d of %d MiB: lower limits.memory of some policy, or raise --wasm-memory",
 			need>>20, free>>20, most>>20)
 	}
 	if b.held == nil {

@@ -12,7 +12,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"spokeshave.dev/controller/core/policy"
-	"spokeshave.dev/controller/policy/wasm/meter"
 	"spokeshave.dev/controller/policy/wire"
 	"spokeshave.dev/sdk/abi"
 )
@@ -32,12 +31,16 @@ type Engine struct {
 	// limit. A policy for whose instances there is no room is refused.
 	Memory uint64
 
+	// Elsewhere, when set, compiles modules in another process, so that what compiling takes
+	// is not taken from this one.
+	Elsewhere Elsewhere
+
 	// patience replaces the wall deadline of setup in tests in which fuel must run
 	// out first, however busy the machine is.
 	patience time.Duration
 
 	book book
-	// compiling is held during a compilation: each may allocate some 90 MB.
+	// compiling is held during a compilation in this process: each may allocate 100 MB and more.
 	compiling sync.Mutex
 
 	opening sync.Once
@@ -70,7 +73,9 @@ type Policy struct {
 	code    wazero.CompiledModule
 	pool    *pool
 	breaker policy.Breaker
-	// release frees the memory that is booked for the instances.
+	// native is how many bytes the compiled code takes, 0 if unknown.
+	native uint64
+	// release frees the memory that is booked for the code and the instances.
 	release func()
 }
 
@@ -98,20 +103,9 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 	if e.patience > 0 {
 		bounds.setup.deadline = e.patience
 	}
-	metered, err := meter.Rewrite(src.Module, bounds.module)
-	if err != nil {
-		return nil, fmt.Errorf("module: %w", err)
-	}
-	if err := check(metered, src.Info.Hooks); err != nil {
-		return nil, fmt.Errorf("module: %w", err)
-	}
 	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log, release: func() {}}
 	p.info.Engine, p.info.Guards = Name, src.Info.Answers(policy.HookCeiling)
-	cache, err := e.compiled()
-	if err != nil {
-		return nil, err
-	}
-	if err := e.build(ctx, p, metered.Bytes, cache); err != nil {
+	if err := e.build(ctx, p, src); err != nil {
 		p.release()
 		if p.runtime != nil {
 			err = errors.Join(err, p.runtime.Close(ctx))
@@ -122,8 +116,12 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 }
 
 // build compiles the module, books memory for its instances and tries it out.
-func (e *Engine) build(ctx context.Context, p *Policy, module []byte, cache wazero.CompilationCache) error {
-	if err := e.code(ctx, p, module, cache); err != nil {
+func (e *Engine) build(ctx context.Context, p *Policy, src *policy.Source) error {
+	compile := e.here
+	if e.Elsewhere != nil {
+		compile = e.fetch
+	}
+	if err := compile(ctx, p, src); err != nil {
 		return err
 	}
 	if e.Memory > 0 {
@@ -138,26 +136,44 @@ func (e *Engine) build(ctx context.Context, p *Policy, module []byte, cache waze
 	return p.tryOut(ctx)
 }
 
-func (e *Engine) code(ctx context.Context, p *Policy, module []byte, cache wazero.CompilationCache) error {
+// here meters and compiles a module in this process.
+func (e *Engine) here(ctx context.Context, p *Policy, src *policy.Source) error {
+	m, err := metered(src.Module, p.limits.module, src.Info.Hooks)
+	if err != nil {
+		return err
+	}
+	cache, err := e.compiled()
+	if err != nil {
+		return err
+	}
 	e.compiling.Lock()
 	defer e.compiling.Unlock()
+	return e.code(ctx, p, m.Bytes, cache)
+}
+
+// code compiles a metered module, or loads its code from the cache, if there is one.
+func (e *Engine) code(ctx context.Context, p *Policy, module []byte, cache wazero.CompilationCache) (err error) {
+	if p.runtime, p.code, err = compileModule(ctx, module, p.limits.module.Pages, cache); err != nil {
+		return err
+	}
+	return provide(ctx, p.runtime)
+}
+
+// compileModule compiles a module in a runtime of its own, which is returned in any case.
+func compileModule(ctx context.Context, module []byte, pages uint32, cache wazero.CompilationCache) (wazero.Runtime, wazero.CompiledModule, error) {
 	config := wazero.NewRuntimeConfig().
 		WithCoreFeatures(api.CoreFeaturesV2).
-		WithMemoryLimitPages(p.limits.module.Pages).
+		WithMemoryLimitPages(pages).
 		WithDebugInfoEnabled(false)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
-	p.runtime = wazero.NewRuntimeWithConfig(ctx, config)
-	if err := provide(ctx, p.runtime); err != nil {
-		return err
-	}
-	code, err := p.runtime.CompileModule(ctx, module)
+	r := wazero.NewRuntimeWithConfig(ctx, config)
+	code, err := r.CompileModule(ctx, module)
 	if err != nil {
-		return fmt.Errorf("module: %w", err)
+		return r, nil, fmt.Errorf("module: %w", err)
 	}
-	p.code = code
-	return nil
+	return r, code, nil
 }
 
 // tryOut asks one empty question per hook, so that a policy that cannot answer even

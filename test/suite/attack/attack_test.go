@@ -34,7 +34,7 @@ type attack struct {
 func attacks() map[string]attack {
 	out := map[string]attack{}
 	for _, each := range []map[string]attack{
-		authorAttacks(), slowAttacks(), answerAttacks(), tenantAttacks(), trickAttacks(), nodeAttacks(), readerAttacks(), editorAttacks(), statusAttacks(), recordAttacks(),
+		authorAttacks(), moduleAttacks(), slowAttacks(), answerAttacks(), tenantAttacks(), trickAttacks(), nodeAttacks(), readerAttacks(), editorAttacks(), statusAttacks(), recordAttacks(),
 		neighbourAttacks(), floodAttacks(), accountAttacks(), queueAttacks(), leaderAttacks(), operatorAttacks(),
 	} {
 		maps.Copy(out, each)

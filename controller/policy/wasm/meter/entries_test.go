@@ -24,26 +24,33 @@ func TestEntries(t *testing.T) {
 	}{
 		"types": {
 			reason: "400 bytes each in the engine",
-			parts:  func(n int) [][]byte { return [][]byte{section(secType, n, "\x60\x00\x00")} }, most: 100_000, want: "types: ",
+			parts:  func(n int) [][]byte { return [][]byte{section(secType, n, "\x60\x00\x00")} }, most: 10_000, want: "types: ",
+		},
+		"values of types": {
+			reason: "the engine names every type by its values, and makes code that hands each over",
+			parts: func(n int) [][]byte {
+				return [][]byte{section(secType, min(n/128, 10_000), "\x60\x40"+strings.Repeat("\x7f", 64)+"\x40"+strings.Repeat("\x7f", 64))}
+			},
+			most: 20_000, want: "types: all function types together",
 		},
 		"imports": {
 			reason: "names and types of each",
-			parts:  func(n int) [][]byte { return [][]byte{void, section(secImport, n, "\x00\x00\x00\x00")} }, most: 100_000, want: "imports: ",
+			parts:  func(n int) [][]byte { return [][]byte{void, section(secImport, n, "\x00\x00\x00\x00")} }, most: 1000, want: "imports: ",
 		},
 		"globals": {
 			reason: "every instance has its own",
-			parts:  func(n int) [][]byte { return [][]byte{section(secGlobal, n, "\x7f\x01\x41\x00\x0b")} }, most: 100_000, want: "globals: ",
+			parts:  func(n int) [][]byte { return [][]byte{section(secGlobal, n, "\x7f\x01\x41\x00\x0b")} }, most: 10_000, want: "globals: ",
 		},
 		"exports": {
 			reason: "a name for each",
 			parts: func(n int) [][]byte {
 				return [][]byte{section(secGlobal, 1, "\x7f\x01\x41\x00\x0b"), section(secExport, n, "\x00\x03\x00")}
 			},
-			most: 100_000, want: "exports: ",
+			most: 10_000, want: "exports: ",
 		},
 		"elements": {
 			reason: "segments of nothing",
-			parts:  func(n int) [][]byte { return [][]byte{section(secElement, n, "\x01\x00\x00")} }, most: 100_000, want: "elements: ",
+			parts:  func(n int) [][]byte { return [][]byte{section(secElement, n, "\x01\x00\x00")} }, most: 10_000, want: "elements: ",
 		},
 		"data": {
 			reason: "segments of nothing; the Go linker makes 100,000 at most",

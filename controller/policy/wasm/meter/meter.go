@@ -39,7 +39,10 @@ const (
 // start from Defaults.
 type Limits struct {
 	Module    int    // bytes of the module
-	Entries   int    // types, imports, globals, exports, elements or data segments
+	Entries   int    // types, globals, exports or element segments
+	Imports   int    // imported functions
+	Data      int    // data segments
+	Values    int    // parameters and results of all function types together
 	Body      int    // bytes of a function body
 	Slots     int    // parameters, locals and operands of a function
 	Pressure  int    // weight of a function for the compiler, about microseconds
@@ -53,7 +56,7 @@ type Limits struct {
 // Defaults returns the limits in force unless a policy asks for lower ones.
 func Defaults() Limits {
 	return Limits{
-		Module: 8 << 20, Entries: 100_000, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
+		Module: 8 << 20, Entries: 10_000, Imports: 1000, Data: 100_000, Values: 20_000, Body: 256 << 10, Slots: 1000, Pressure: 250_000, Total: 6_000_000,
 		Signature: 64, Table: 100_000, Pages: 256, Depth: 2000,
 	}
 }

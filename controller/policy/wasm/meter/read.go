@@ -48,7 +48,7 @@ func (w *rewriter) read() error {
 		{secImport, "imports", w.readImports},
 		{secFunction, "functions", w.readFunctions},
 		{secTable, "tables", w.readTables},
-		{secGlobal, "globals", func(r *reader) { w.globals = uint32(w.entries(r, 3)); r.at = len(r.b) }},
+		{secGlobal, "globals", func(r *reader) { w.globals = uint32(entries(r, 3, w.limits.Entries)); r.at = len(r.b) }},
 		{secExport, "exports", w.readExports},
 		{secCode, "code", w.readCode},
 	}
@@ -67,19 +67,23 @@ func (w *rewriter) read() error {
 	return nil
 }
 
-// entries reads the number of entries of a section and limits it: an entry takes a
-// few bytes in the module and a hundred times as many in the engine.
-func (w *rewriter) entries(r *reader, size int) int {
+// entries reads the number of entries of a section, of so many bytes each at least, and
+// limits it: an entry takes a few bytes in the module and a hundred times as many in the
+// engine.
+func entries(r *reader, size, most int) int {
 	n := r.count(size)
-	if n > w.limits.Entries {
-		r.failf("%d entries, at most %d are allowed", n, w.limits.Entries)
+	if n > most {
+		r.failf("%d entries, at most %d are allowed", n, most)
 		return 0
 	}
 	return n
 }
 
+// readTypes limits the types, and their values together: for each value of a type the
+// engine makes a part of its name, and code that hands the value over.
 func (w *rewriter) readTypes(r *reader) {
-	for range w.entries(r, 3) {
+	values := 0
+	for range entries(r, 3, w.limits.Entries) {
 		if form := r.byte(); form != 0x60 && r.err == nil {
 			r.failf("type form %#x is not supported", form)
 		}
@@ -87,12 +91,18 @@ func (w *rewriter) readTypes(r *reader) {
 		if max(len(s.Params), len(s.Results)) > w.limits.Signature {
 			r.failf("function type %d has more than %d parameters or results", len(w.types), w.limits.Signature)
 		}
+		if values += len(s.Params) + len(s.Results); values > w.limits.Values {
+			r.failf("all function types together have more than %d parameters and results", w.limits.Values)
+		}
+		if r.err != nil {
+			return
+		}
 		w.types = append(w.types, s)
 	}
 }
 
 func (w *rewriter) readImports(r *reader) {
-	for range w.entries(r, 4) {
+	for range entries(r, 4, w.limits.Imports) {
 		module, name := r.name(), r.name()
 		kind, typ := r.byte(), r.u32()
 		switch {
@@ -153,7 +163,7 @@ func limit(r *reader) (least uint32, most *uint32) {
 
 func (w *rewriter) readExports(r *reader) {
 	w.exported = map[uint32]bool{}
-	for range w.entries(r, 3) {
+	for range entries(r, 3, w.limits.Entries) {
 		e := Export{Name: r.name(), Kind: Kind(r.byte())}
 		index := r.u32()
 		switch {

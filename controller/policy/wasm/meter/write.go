@@ -157,7 +157,7 @@ func (w *rewriter) writeExports(r *reader) []byte {
 }
 
 func (w *rewriter) writeElements(r *reader) []byte {
-	n := w.entries(r, 2)
+	n := entries(r, 2, w.limits.Entries)
 	b := putU32(nil, uint32(n))
 	for range n {
 		flag := r.u32()
@@ -202,7 +202,7 @@ func elementKind(r *reader, flag uint32) byte {
 }
 
 func (w *rewriter) writeData(r *reader) []byte {
-	n := w.entries(r, 2)
+	n := entries(r, 2, w.limits.Data)
 	b := putU32(nil, uint32(n))
 	for range n {
 		flag := r.u32()

@@ -22,10 +22,8 @@ func (p *components) rewound(stops *breaker.Breaker) *rewound.Watch {
 				return true
 			}
 			reviewed := stops.Sync(ctx) == nil && !breaker.Doubted(stops)
-			if marked, _ := breaker.Restored(stops); marked.After(found) {
-				found = marked // with which the next process compares the ledger
-			}
-			return p.spent.Recorded(found) && reviewed
+			marked, _ := breaker.Restored(stops) // what the next process looks for in the ledger
+			return p.spent.Recorded(found, marked) && reviewed
 		},
 		Tell: func(ctx context.Context, known, good time.Time) error {
 			return breaker.Rewound(ctx, stops, known, good)

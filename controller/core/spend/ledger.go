@@ -42,8 +42,10 @@ type Ledger struct {
 	// exact. It ends with the month.
 	Doubt *Doubt `json:"doubt,omitempty"`
 	// Restored is the last time at which it was found that the API server went back in time, of those
-	// that the amounts take into account; zero for none.
-	Restored time.Time `json:"restored,omitzero"`
+	// that the amounts take into account; zero for none. KnowsRestored is false in ledgers of
+	// versions that did not note it.
+	Restored      time.Time `json:"restored,omitzero"`
+	KnowsRestored bool      `json:"knowsRestored,omitempty"`
 	// Days are the running day, and those that have ended and are not in the history
 	// yet. They are absent in ledgers of earlier versions, which ignore them.
 	Days Days `json:"days,omitzero"`

@@ -5,7 +5,7 @@
 //
 // Three things tell: a revision lower than one before, for as long as the restored API server
 // has not caught up; a record of package breaker of a lower revision than one before; and what
-// the leader, which alone writes that record, has found. A record that was edited, deleted or
+// another replica has found and put on that record. A record that was edited, deleted or
 // written by another clock has a higher revision, and tells nothing. Not noticed is a backup that
 // has the newest record already, when the revisions have caught up before the next look.
 package rewound
@@ -44,10 +44,12 @@ type Watch struct {
 	// at the moment good, when the record had the mark known. The end waits for that as well.
 	Tell func(ctx context.Context, known, good time.Time) error
 
-	last  moment
-	why   string
-	found time.Time
-	told  bool
+	last moment
+	// why says what was found, at the moment found. own says that this replica has seen it itself, told
+	// that this is on record.
+	why       string
+	found     time.Time
+	own, told bool
 }
 
 // moment is a point of the API server's history: its revision, that of the record, 0 for none,
@@ -85,7 +87,7 @@ func (w *Watch) look(ctx context.Context) error {
 		if err != nil {
 			return nil //nolint:nilerr // an API server that is away is no sign
 		}
-		if w.why = w.last.before(now); w.why == "" {
+		if w.why, w.own = w.last.before(now); w.why == "" {
 			w.last = now
 			return nil
 		}
@@ -100,7 +102,7 @@ func (w *Watch) look(ctx context.Context) error {
 
 // settled reports whether what this process has found and remembers is on record.
 func (w *Watch) settled(ctx context.Context) bool {
-	if !w.told && w.Tell != nil {
+	if w.own && !w.told && w.Tell != nil {
 		if err := w.Tell(ctx, w.last.restored, w.last.at); err != nil {
 			logr.FromContextOrDiscard(ctx).Error(err, "that the API server went back in time is put on record later")
 			return false
@@ -110,19 +112,20 @@ func (w *Watch) settled(ctx context.Context) bool {
 	return w.Ready == nil || w.Ready(ctx, w.found)
 }
 
-// before says why now is not after m, "" when it may be. Nothing is before the zero moment.
-func (m moment) before(now moment) string {
+// before says why now is not after m, "" when it may be, and whether it was seen by comparing them, and not by another
+// replica. Nothing is before the zero moment.
+func (m moment) before(now moment) (why string, own bool) {
 	switch {
 	case m.revision == 0:
-		return ""
+		return "", false
 	case now.revision < m.revision:
-		return fmt.Sprintf("its revision is %d, and was %d", now.revision, m.revision)
-	case now.restored.After(m.restored):
-		return "the leader found at " + now.restored.Format(time.RFC3339) + " that it was restored from a backup"
+		return fmt.Sprintf("its revision is %d, and was %d", now.revision, m.revision), true
 	case now.record != 0 && now.record < m.record:
-		return fmt.Sprintf("what breakers remember is of revision %d, and was of %d", now.record, m.record)
+		return fmt.Sprintf("what breakers remember is of revision %d, and was of %d", now.record, m.record), true
+	case now.restored.After(m.restored):
+		return "a replica found at " + now.restored.Format(time.RFC3339) + " that it was restored from a backup", false
 	}
-	return ""
+	return "", false
 }
 
 // read reads where the API server is. The resource version of a list is etcd's revision,

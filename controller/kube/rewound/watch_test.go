@@ -165,8 +165,8 @@ func TestRecord(t *testing.T) {
 		"goes on":        {at(noon, noon), at(noon.Add(time.Minute), noon), ""},
 		"clock is back":  {at(noon, noon), at(noon.Add(-time.Minute), noon), ""},
 		"record deleted": {at(noon, noon), nil, ""},
-		"leader found":   {at(noon, noon), at(noon, noon.Add(time.Second)), "the leader found at 2026-11-02T12:00:01Z"},
-		"first found":    {map[string]string{"state": `{"seen":"2026-11-02T12:00:00Z"}`}, at(noon, noon), "the leader found at 2026-11-02T12:00:00Z"},
+		"leader found":   {at(noon, noon), at(noon, noon.Add(time.Second)), "a replica found at 2026-11-02T12:00:01Z"},
+		"first found":    {map[string]string{"state": `{"seen":"2026-11-02T12:00:00Z"}`}, at(noon, noon), "a replica found at 2026-11-02T12:00:00Z"},
 		"first record":   {nil, at(noon, time.Time{}), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -121,7 +121,7 @@ func (e *Engine) Compile(ctx context.Context, src *policy.Source) (policy.Compil
 	p.info.Engine, p.info.Guards, p.source.Notes = e.cfg.Engine, verdict.Guards, verdict.Notes
 	p.slow, p.holds = verdict.Took > quick, verdict.Holds
 	if err := e.admit(ctx, src, p); err != nil {
-		if u := (*unfit)(nil); errors.As(err, &u) {
+		if u := (*unfit)(nil); errors.As(err, &u) && u.fault.Kind == policy.FaultDeadline { // it may fit later
 			e.verdicts.keep(contents, verdict)
 		}
 		return nil, err

@@ -77,6 +77,9 @@ func (h *host) leaving(p *compiled) map[uint64]bool {
 	if !p.cramped && float64(all) <= h.cfg.crowd*float64(h.cfg.Memory) {
 		return out
 	}
+	if p.cramped {
+		out = h.superseded()
+	}
 	for _, q := range earlier {
 		if q.id < p.id {
 			out[q.id] = true
@@ -102,17 +105,17 @@ func (h *host) superseded() map[uint64]bool {
 }
 
 // cramp notes that there was too little memory for a policy beside its earlier versions, which leave
-// from now on. It reports whether that is new, and whether there are any.
+// from now on, and so do those of others. It reports whether that is new, and makes a difference.
 func (h *host) cramp(p *compiled) bool {
 	if p == nil {
 		return false
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	before, leave := p.cramped, h.superseded()
 	_, earlier := h.others(p)
-	before := p.cramped
 	p.cramped = true
-	return !before && len(earlier) > 0
+	return !before && (len(leave) > 0 || slices.ContainsFunc(earlier, func(q *compiled) bool { return q.id < p.id }))
 }
 
 // once leaves one version of each policy, the largest: the other one goes, or does not come.

@@ -44,18 +44,19 @@ func TestRestoredLedger(t *testing.T) {
 			}
 			o.clock.Step(30 * time.Second)
 			found := o.clock.Now()
+			k.Restored = func() (time.Time, time.Time) { return found, found.Add(-10 * time.Second) }
 			mark := o.object(breaker.Name)
 			mark.Data = map[string]string{"state": fmt.Sprintf(`{"seen":%q,"restored":%q}`, found.Format(time.RFC3339Nano), found.Format(time.RFC3339Nano))}
 			if err := c.Create(t.Context(), mark); err != nil {
 				t.Fatal(err)
 			}
-			if k.Recorded(found) {
+			if k.Recorded(found, time.Time{}) {
 				t.Error("it does not end after that, and says so")
 			}
 			if tc.stored {
 				o.clock.Step(time.Second) // it is not due by the time
 				o.want(t, k, "asked to be stored", 7+31./3600, "")
-				if !k.Recorded(found) {
+				if !k.Recorded(found, time.Time{}) {
 					t.Error("it ends after that, and does not say so")
 				}
 			}
@@ -101,6 +102,9 @@ func TestRestoredFoundLater(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.want(t, k, tc.reason, 1+60./3600, tc.doubt)
+			if k.Recorded(middle, found.Add(1)) || !k.Recorded(middle, found) {
+				t.Error("what is stored takes something else into account than what was found")
+			}
 			o.clock.Step(time.Second)
 			o.want(t, o.keeper(), "after a restart", 1+61./3600, tc.doubt)
 			if tc.doubt == "" {
@@ -138,6 +142,14 @@ func TestRestoredBeforeLedgersKnew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := newOffice(t, c, "knew-"+name, middle)
 			o.want(t, o.keeper(), "an earlier version", 1, "")
+			before := strings.ReplaceAll(o.read(t, ledger.Name), `"knowsRestored":true`, `"unknown":true`)
+			_, cm, err := o.store(ledger.Name).Read(t.Context())
+			if err == nil {
+				_, err = o.store(ledger.Name).Replace(t.Context(), cm, []byte(before), nil)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
 			found := middle.Add(tc.found)
 			record := o.object(breaker.Name)
 			record.Data = map[string]string{"state": fmt.Sprintf(`{"seen":%q,"restored":%q}`, found.Format(time.RFC3339Nano), found.Format(time.RFC3339Nano))}
@@ -148,6 +160,46 @@ func TestRestoredBeforeLedgersKnew(t *testing.T) {
 			next := o.keeper()
 			next.Restored = func() (time.Time, time.Time) { return found, time.Time{} }
 			o.want(t, next, "after the upgrade", 1+120./3600, tc.doubt)
+		})
+	}
+}
+
+// TestRestoredDoubtWithdrawn: another replica has found it first, and this one finds a little later that it had read the
+// ledger before. The doubt ends by itself; one that somebody else has raised does not.
+func TestRestoredDoubtWithdrawn(t *testing.T) {
+	o := newOffice(t, apiserver.Start(t).Client(t), "withdrawn", middle)
+	k := o.keeper()
+	var found, good time.Time
+	k.Restored = func() (time.Time, time.Time) { return found, good }
+	o.want(t, k, "before it is found", 1, "")
+	o.clock.Step(time.Minute)
+	found = middle.Add(time.Minute)
+	o.want(t, k, "another replica has found it", 1+60./3600, "this process has read the ledger after that")
+	o.clock.Step(5 * time.Second)
+	good = middle.Add(30 * time.Second)
+	o.want(t, k, "this one had seen the API server since", 1+65./3600, "")
+	o.clock.Step(time.Second)
+	o.want(t, o.keeper(), "after a restart", 1+66./3600, "")
+}
+
+// TestRestoredWithoutLedger: a backup from before there was a ledger is restored, and nothing of it is left.
+func TestRestoredWithoutLedger(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	for name, tc := range map[string]struct {
+		found time.Time
+		doubt string
+	}{
+		"this month": {middle.Add(-time.Hour), "there is no ledger, and the API server was restored from a backup before"},
+		"long ago":   {middle.AddDate(0, -2, 0), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t, c, "without-"+strings.ReplaceAll(name, " ", "-"), middle)
+			record := o.object(breaker.Name)
+			record.Data = map[string]string{"state": fmt.Sprintf(`{"restored":%q}`, tc.found.Format(time.RFC3339Nano))}
+			if err := c.Create(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			o.want(t, o.keeper(), "the first ledger", 1, tc.doubt)
 		})
 	}
 }

@@ -7,7 +7,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 // tolerance is by how much clocks may differ, and, where the launch of the newest instance
@@ -53,12 +57,12 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	case !h.synced:
 		h.synced = true
 		h.endsAt(stored)
-		h.doubted, h.alive, h.marked = !stored.Seen.IsZero(), stored.Seen, stored.Restored.After(stored.Seen)
+		h.doubted, h.alive, h.marked = !stored.Seen.IsZero() || !stored.Restored.IsZero(), stored.Seen, stored.Restored.After(stored.Seen)
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
 		if before := revision(h.stored); cm != nil && revision(cm) < before { // an edit would have raised it
-			h.mark(ours, now, h.seen)
+			h.mark(ours, later(now, latest(ours.Restored, stored.Restored)), h.seen)
 		}
 		h.good, h.seen, h.launched = h.seen, time.Time{}, time.Time{}
 	}
@@ -190,21 +194,45 @@ func Restored(b *Breaker) (found, good time.Time) {
 }
 
 // Rewound puts on record that the API server went back in time: this replica has seen it last, before that, at the
-// moment good, when the record's mark was known. It does not when another replica has found it since.
+// moment good, when the record had the mark known. It does not when another replica has found it since. It may be called
+// by replicas that do not lead, and changes nothing else of the record.
 func Rewound(ctx context.Context, b *Breaker, known, good time.Time) error {
 	if b == nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := read(ctx, b); err != nil {
-		return err
+	b.history.good = latest(b.history.good, good)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: Name}}
+	if err := client.IgnoreNotFound(b.Live.Get(ctx, client.ObjectKeyFromObject(cm), cm)); err != nil {
+		return fmt.Errorf("read ConfigMap %s/%s: %w", b.Namespace, Name, err)
 	}
-	if b.state.Restored.After(known) {
+	stored := decode(cm)
+	if stored.Restored.After(known) {
 		return nil
 	}
-	b.history.mark(&b.state, later(b.Clock.Now(), known), good)
-	return b.write(ctx)
+	stored.Restored = later(b.Clock.Now(), known)
+	data, err := stored.encode()
+	if err != nil {
+		return err
+	}
+	cm.Data = data
+	if cm.UID == "" {
+		err = b.Client.Create(ctx, cm)
+	} else {
+		err = b.Client.Update(ctx, cm)
+	}
+	if err != nil && !configmap.Refused(err) { // what is refused is doubted in any case
+		return fmt.Errorf("write ConfigMap %s/%s: %w", b.Namespace, Name, err)
+	}
+	return nil
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // later returns a mark that is later than the one before, whatever clocks say.
@@ -223,14 +251,10 @@ func Forgot(b *Breaker) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	h := &b.history
-	if h.marked {
-		return
+	if h := &b.history; !h.marked {
+		// Where something could not be written, seen is from before the doubt.
+		h.mark(&b.state, later(b.Clock.Now(), b.state.Restored), latest(h.good, h.seen))
 	}
-	if h.seen.After(h.good) { // what could not be written has raised the doubt
-		h.good = h.seen
-	}
-	h.mark(&b.state, later(b.Clock.Now(), b.state.Restored), h.good)
 }
 
 // Urgent reports whether a review is due at once: the API server may have gone back in time, and
@@ -252,7 +276,8 @@ func (b *Breaker) Reviewed() {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.history.doubted, b.history.reviewed, b.history.marked = false, true, false
+	b.history.doubted, b.history.reviewed = false, true
+	b.history.marked = b.history.marked && b.refused != "" // which doubts it again at once
 }
 
 // Overdue reports whether something that was due at the time should have been done by

@@ -23,8 +23,8 @@ type state struct {
 	// Listed says that the instances were listed by then: a zero Launched means that there
 	// was none.
 	Listed bool `json:"listed,omitempty"`
-	// Restored is when a controller found that the API server went back in time: watches that
-	// began before cannot be trusted, and a ledger that ends before may be an old one.
+	// Restored is when a replica found last that the API server went back in time: watches that
+	// began before cannot be trusted, and a ledger that does not name it may be an old one.
 	Restored time.Time `json:"restored,omitzero"`
 	// Stopped are the reasons of what is stopped: by kind, or by kind and NodePool with
 	// a slash between.

@@ -121,6 +121,7 @@ func (c *Collector) stopped(ctx context.Context, leaks []leak, all, young int) (
 		return false, nil
 	}
 	c.ended = slices.DeleteFunc(c.ended, func(at time.Time) bool { return c.Clock.Since(at) > endedFor })
+	forgotten, end := c.forgotten(leaks)
 	why := ""
 	switch {
 	case len(leaks) == 0:
@@ -130,7 +131,7 @@ func (c *Collector) stopped(ctx context.Context, leaks []leak, all, young int) (
 		b.Reviewed()
 		return false, nil
 	default:
-		why = c.doubt(leaks, all)
+		why = c.doubt(leaks, all, forgotten, end)
 	}
 	if why == "" && !b.Stopped(breaker.GarbageCollection, "") {
 		if young == 0 {
@@ -145,23 +146,28 @@ func (c *Collector) stopped(ctx context.Context, leaks []leak, all, young int) (
 	return true, nil
 }
 
-// doubt says why instances should not be ended without asking, "" when they may be.
-func (c *Collector) doubt(leaks []leak, all int) string {
-	forgotten := 0
-	end := time.Time{}
+// forgotten returns how many instances the API server has forgotten, and the end of what it knows. That there are any
+// goes on record, also where their end is allowed.
+func (c *Collector) forgotten(leaks []leak) (n int, end time.Time) {
 	for i := range leaks {
 		if at, late := c.Breaker.Forgotten(leaks[i].LaunchTime); late && leaks[i].unknown {
-			forgotten++
+			n++
 			end = at
 		}
 	}
+	if n > 0 {
+		breaker.Forgot(c.Breaker)
+	}
+	return n, end
+}
+
+// doubt says why instances should not be ended without asking, "" when they may be.
+func (c *Collector) doubt(leaks []leak, all, forgotten int, end time.Time) string {
 	limit := c.Breaker.Limit(all)
 	switch {
 	case forgotten > 0 && end.IsZero():
-		breaker.Forgot(c.Breaker)
 		return fmt.Sprintf("%d instances have no NodeClaim, and the API server has lost what this controller wrote: it may have been restored from a backup", forgotten)
 	case forgotten > 0:
-		breaker.Forgot(c.Breaker)
 		return fmt.Sprintf("%d instances were launched after %s, which is the latest that the API server knows of: it may have been restored from a backup",
 			forgotten, end.UTC().Format(time.RFC3339))
 	case len(leaks)+len(c.ended) > limit:

@@ -124,42 +124,47 @@ func (k *Tracker) overtaken(ctx context.Context, l *spend.Ledger, s *model.Snaps
 		return fmt.Errorf("compare the ledger with what breakers remember: %w", err)
 	}
 	missed := restored.After(l.Restored)
-	if l.Restored.IsZero() { // nor does one know a restore that was written before ledgers noted them
+	if !l.KnowsRestored { // one of an earlier version does not know what was found before it ends either
 		missed = restored.Truncate(time.Second).After(l.Through)
 	}
-	l.Restored = latest(l.Restored, restored)
+	l.Restored, l.KnowsRestored = latest(l.Restored, restored), true
 	if !missed {
 		k.unstored = k.unwritten(ctx, l, s)
 		return nil
 	}
-	k.unstored = k.restored(ctx, l, s, restored)
+	k.unstored = k.restored(ctx, s, restored, "its ledger ends at "+l.Through.Format(time.RFC3339))
 	return nil
 }
 
 // restored returns the doubt about a ledger that does not take a restore of the API server into account.
-func (k *Tracker) restored(ctx context.Context, l *spend.Ledger, s *model.Snapshot, at time.Time) *spend.Doubt {
+func (k *Tracker) restored(ctx context.Context, s *model.Snapshot, at time.Time, why string) *spend.Doubt {
 	out := &spend.Doubt{
 		Since:  s.Time.UTC().Truncate(time.Second),
-		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and its ledger ends at %s", at.Format(time.RFC3339), l.Through.Format(time.RFC3339)),
+		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and %s", at.Format(time.RFC3339), why),
 	}
 	k.lost(ctx, "%s; it goes on from that", out.Reason)
 	return out
 }
 
 // rewound takes into account that the API server went back in time since the ledger was read, or before and it is
-// found only now. The amounts are right when this process read the ledger before that.
-func (k *Tracker) rewound(ctx context.Context, before, l *spend.Ledger, s *model.Snapshot) {
+// found only now. The amounts are right when this process read the ledger before that, which it may know a little later
+// than what another replica has found.
+func (k *Tracker) rewound(ctx context.Context, l *spend.Ledger, s *model.Snapshot) {
 	if k.Restored == nil {
 		return
 	}
 	at, good := k.Restored()
-	if !at.After(l.Restored) {
-		return
-	}
-	l.Restored = at
-	k.urgent.Store(true)
-	if k.read.After(good) && l.Doubt == nil {
-		l.Doubt = k.restored(ctx, before, s, at)
+	switch right := !k.read.After(good); {
+	case at.After(l.Restored):
+		l.Restored = at
+		k.urgent.Store(true)
+		if !right && l.Doubt == nil {
+			l.Doubt = k.restored(ctx, s, at, "this process has read the ledger after that, at "+k.read.UTC().Format(time.RFC3339))
+			k.raised = l.Doubt
+		}
+	case right && k.raised != nil && l.Doubt == k.raised && at.Equal(l.Restored):
+		l.Doubt, k.raised = nil, nil
+		k.urgent.Store(true)
 	}
 }
 

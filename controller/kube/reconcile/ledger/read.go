@@ -60,16 +60,20 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 	case counted:
 		return k.anew(ctx, k.begin(ctx, s, "the ledger is missing, and there is a history of spend that was counted with one"))
 	}
-	return k.anew(ctx, spend.New(s))
+	next, err := k.anew(ctx, spend.New(s))
+	if err == nil && !next.Restored.Before(next.Month) {
+		next.Doubt = k.begin(ctx, s, "there is no ledger, and the API server was restored from a backup before "+next.Restored.Format(time.RFC3339)).Doubt
+	}
+	return next, err
 }
 
-// anew returns a new ledger, which has nothing that a restore of the API server could have lost.
+// anew returns a new ledger, with the marks that it takes into account: all that are on record.
 func (k *Tracker) anew(ctx context.Context, l spend.Ledger) (spend.Ledger, error) {
 	_, restored, err := breaker.Marks(ctx, k.Live, k.Namespace)
 	if err != nil {
 		return l, fmt.Errorf("compare the ledger with what breakers remember: %w", err)
 	}
-	l.Restored = restored
+	l.Restored, l.KnowsRestored = restored, true
 	return l, nil
 }
 
@@ -142,28 +146,30 @@ func usable(text []byte, now time.Time) *spend.Ledger {
 
 // restoreFromFuture returns the ledger, or another one when it has counted up to a time
 // that has not come yet: a clock was ahead.
-func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model.Snapshot) spend.Ledger {
+// The error says that the API server does not answer.
+func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *model.Snapshot) (spend.Ledger, error) {
 	if ahead := l.Through.Sub(s.Time); ahead <= stepTolerance {
-		return l
+		return l, nil
 	}
 	reason := fmt.Sprintf("the ledger has counted up to %s, which is ahead of the clock", l.Through.Format(time.RFC3339))
 	earlier, err := k.earlier(ctx, s.Time)
 	if err == nil && earlier != nil {
-		k.lost(ctx, "%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
-		if err := k.overtaken(ctx, earlier, s); err == nil {
-			return *earlier
+		if err := k.overtaken(ctx, earlier, s); err != nil {
+			return l, err
 		}
+		k.lost(ctx, "%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
+		return *earlier, nil
 	}
 	if l.Doubt != nil && l.Month.After(s.Time) {
-		return k.begin(ctx, s, l.Doubt.Reason)
+		return k.anew(ctx, k.begin(ctx, s, l.Doubt.Reason))
 	}
 	if l.Month.After(s.Time) {
-		return k.begin(ctx, s, reason)
+		return k.anew(ctx, k.begin(ctx, s, reason))
 	}
 	// The same month: what it has counted is too much, and more is counted from now on.
 	k.lost(ctx, "%s; what it has counted stays", reason)
 	l.Through = s.Time.UTC()
-	return l
+	return l, nil
 }
 
 // lost reports that the ledger was lost, on its ConfigMap.

@@ -86,14 +86,16 @@ type Tracker struct {
 	tried   time.Time
 	// unstored is the doubt about a ledger that was read and is older than nodes that were launched; nil for none.
 	unstored *spend.Doubt
+	// raised is the doubt that rewound has raised, until it turns out to be none; nil for none.
+	raised *spend.Doubt
 	// looked is when stored was last read for an acceptance.
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
 	doubtful atomic.Bool
-	// urgent says that the ledger is to be stored at the next Count, accepted is the end of the one
-	// that was stored last.
+	// urgent says that the ledger is to be stored at the next Count, accepted is the one that was
+	// stored last.
 	urgent   atomic.Bool
-	accepted atomic.Pointer[time.Time]
+	accepted atomic.Pointer[spend.Ledger]
 	// lostAt is when this process last found that the ledger was lost, in seconds since 1970; 0 for never.
 	lostAt atomic.Int64
 }
@@ -115,7 +117,9 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 		k.publish(&now, s)
 		return nil
 	}
-	now = k.restoreFromFuture(ctx, now, s)
+	if now, err = k.restoreFromFuture(ctx, now, s); err != nil {
+		return err
+	}
 	k.accept(ctx, &now)
 	next := now.Advance(s)
 	if k.newer != nil {
@@ -128,7 +132,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 		next.Doubt = k.unstored
 	}
 	k.unstored = nil
-	k.rewound(ctx, &now, &next, s)
+	k.rewound(ctx, &next, s)
 	k.publish(&next, s)
 	if !k.due() {
 		return nil
@@ -141,7 +145,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	switch {
 	case err == nil:
 		k.urgent.Store(false)
-		k.accepted.Store(new(next.Through))
+		k.accepted.Store(&next)
 		if err := k.file(ctx, &next); err != nil {
 			logr.FromContextOrDiscard(ctx).Error(err, "days that have ended stay in the ledger until the history is written")
 		}
@@ -154,10 +158,11 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	return nil
 }
 
-// Recorded reports whether a ledger was stored that ends at or after a moment. Until it is, it is stored by
-// the next Count. Any goroutine may call it.
-func (k *Tracker) Recorded(since time.Time) bool {
-	if at := k.accepted.Load(); at != nil && !at.Before(since) {
+// Recorded reports whether a ledger was stored that ends at or after a moment, and takes into account what was
+// found at another, zero for nothing, about the API server's past. Until it is, it is stored by the next Count. Any
+// goroutine may call it.
+func (k *Tracker) Recorded(since, restored time.Time) bool {
+	if l := k.accepted.Load(); l != nil && !l.Through.Before(since) && !l.Restored.Before(restored) {
 		return true
 	}
 	k.urgent.Store(true)

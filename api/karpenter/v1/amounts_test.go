@@ -17,6 +17,8 @@ func FuzzResourceList(f *testing.F) {
 		f.Add(`{"cpu":` + amount + `,"memory":"1Gi"}`)
 	}
 	f.Add(`{"cpu":"1600000000e999"}`) // is written as 1600e1005, which is read as 1600e999
+	f.Add(`{"cpu":"200000E"}`)        // the library writes it as 200
+	f.Add(`{"cpu":"-2000E","memory":"2000000000000000000000"}`)
 	f.Add(`null`)
 	f.Add(`[1]`)
 	f.Add(`{"cpu":1,"cpu":2,"CPU":3}`)

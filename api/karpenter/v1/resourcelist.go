@@ -3,6 +3,7 @@ package v1
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,10 +35,19 @@ func (l *ResourceList) UnmarshalJSON(b []byte) error {
 		if err := q.UnmarshalJSON(bounded(raw)); err != nil {
 			q = *resource.NewQuantity(-1, resource.DecimalSI)
 		}
-		out[name] = q
+		out[name] = writable(q)
 	}
 	*l = out
 	return nil
+}
+
+// writable returns an amount that is written as it is. The library writes one from 1e21 on whose suffix is decimal
+// without its last digits: 2000E as 2.
+func writable(q resource.Quantity) resource.Quantity {
+	if q.Format == resource.DecimalSI && math.Abs(q.AsApproximateFloat64()) > 0.99e21 {
+		q.Format = resource.DecimalExponent
+	}
+	return q
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -77,6 +77,7 @@ type Events struct {
 type Engine struct {
 	cfg      Config
 	trials   chan struct{}
+	jobs     chan struct{} // held by the job that runs or waits with the trials
 	host     *host
 	verdicts verdicts
 }
@@ -89,7 +90,7 @@ func New(cfg Config) *Engine {
 		cfg.Memory = DefaultMemory
 	}
 	cfg.stage, cfg.cpu, cfg.crowd = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU), cmp.Or(cfg.crowd, crowd)
-	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1))}
+	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1)), jobs: make(chan struct{}, 1)}
 	if !cfg.JudgeOnly {
 		e.host = newHost(&e.cfg, e.trials)
 	}

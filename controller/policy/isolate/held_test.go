@@ -80,6 +80,9 @@ func TestReplacedAtItsShare(t *testing.T) {
 // TestLeavesWhenItMust: where the memory for both versions was expected to be there and was not, the
 // new one is loaded without the old one, and the other policies stay.
 func TestLeavesWhenItMust(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, which the race detector takes for itself")
+	}
 	e := isolate.New(isolate.Packed(rego.Name, 128<<20))
 	version := func(name string, v int) policy.Compiled {
 		return compile(t, e, source(name, policy.HookConsolidate, map[string]string{

@@ -33,6 +33,12 @@ type Worker func(ctx context.Context, order, body []byte, out io.Writer) error
 // it is about the policy. What take returns is returned when the process has no error.
 func (e *Engine) Do(ctx context.Context, job *Job, take func(io.Reader) error) error {
 	a := attempt{limit: job.Limit, limitIsOfStage: true, doing: "compiling", advice: job.Advice}
+	select { // one at a time waits with the trials, so that what the policies in force need does not wait for all
+	case e.jobs <- struct{}{}:
+		defer func() { <-e.jobs }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait to compile: %w", ctx.Err())
+	}
 	leave, err := e.enter(ctx)
 	if err != nil {
 		return err

@@ -88,6 +88,9 @@ func TestPatternsAreDropped(t *testing.T) {
 // TestPatternCompiledOnce: a pattern that a rule tries on each of 1,000 offerings is compiled once in a
 // question.
 func TestPatternCompiledOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, which the race detector takes for itself")
+	}
 	expression := `"^(m7g|[a-z]{1000}[0-9]{1000}[a-z]{1000}[0-9]{1000})[.]"`
 	glob := `"c9i*` + strings.Repeat("{a,b[c-d]}*?", 300) + `"`
 	for name, rule := range map[string]string{

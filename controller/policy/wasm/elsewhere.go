@@ -54,6 +54,9 @@ func (e *Engine) load(ctx context.Context, p *Policy, module []byte, in *incomin
 		return err
 	}
 	if err := e.code(ctx, p, module, cache); err != nil {
+		if in.kept {
+			return &policy.Fault{Kind: policy.FaultDeadline, Message: "the cache of compiled modules holds code that cannot be read, which is removed: " + err.Error()}
+		}
 		return err
 	}
 	p.native = in.size
@@ -149,15 +152,23 @@ func (i *incoming) path() string {
 	return filepath.Join(i.dir, "compiled", hex.EncodeToString(i.key[:]))
 }
 
-// close ends the use of the cache's file. What was written to it stays if all went well.
+// close ends the use of the pipe, and of the cache's file. What was written to that stays if all went well, and so
+// does what was read.
 func (i *incoming) close(good bool) error { //nolint:revive // an outcome, not a mode
+	defer func() { i.from, i.room = nil, nil }() // the runtime keeps this
 	switch {
 	case i.file == nil:
 		return nil
-	case i.kept:
+	case i.kept && good:
 		return i.file.Close() //nolint:wrapcheck // it was only read
+	case i.kept:
+		err := errors.Join(i.file.Close(), os.Remove(i.path()))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove from the cache of compiled modules: %w", err)
+		}
+		return nil
 	}
-	err := i.file.Close()
+	err := errors.Join(i.file.Sync(), i.file.Close())
 	if good && err == nil {
 		err = os.Rename(i.file.Name(), i.path())
 	}
@@ -188,12 +199,8 @@ func (i *incoming) Get(k key) (io.ReadCloser, bool, error) {
 // Add implements entries. The engine calls it if it has compiled a module itself.
 func (i *incoming) Add(key, io.Reader) error { return errMissing }
 
-// Delete implements entries. The engine calls it for code of another version of itself; the
+// Delete implements entries. The engine calls it for code of another version of itself, which is removed; the
 // next attempt compiles.
 func (i *incoming) Delete(key) error {
-	err := &policy.Fault{Kind: policy.FaultDeadline, Message: "the cache of compiled modules holds code of another version, which is removed"}
-	if !i.kept {
-		return err
-	}
-	return errors.Join(err, os.Remove(i.path()))
+	return &policy.Fault{Kind: policy.FaultDeadline, Message: "code of another version of the engine"}
 }

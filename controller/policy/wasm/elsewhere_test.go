@@ -88,6 +88,9 @@ func TestCompilingElsewhere(t *testing.T) {
 // TestTooHeavyToCompile: a module that needs more than the process may have is refused with
 // what to do, this process does not grow, and the next module is compiled.
 func TestTooHeavyToCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures memory, which the race detector takes for itself")
+	}
 	e := outside(32 << 20)
 	module, _ := largestOf(heaviest["locals"])
 	var err error

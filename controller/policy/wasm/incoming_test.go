@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -131,15 +132,18 @@ func TestCacheElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code[len("WAZEVO")+1] ^= 1 // the version of the engine
-	if err := os.WriteFile(files()[0], code, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if f := (*policy.Fault)(nil); !errors.As(load(one.all()), &f) || f.Kind != policy.FaultDeadline || len(files()) > 0 {
-		t.Errorf("code of another version: %v, kept %v", f, files())
-	}
-	if err := load(one.all()); err != nil || len(files()) != 1 {
-		t.Errorf("after it: %v, kept %v", err, files())
+	other := slices.Clone(code)
+	other[len("WAZEVO")+1] ^= 1 // the version of the engine
+	for reason, text := range map[string][]byte{"code of another version": other, "a file that was cut short": code[:len(code)/2], "an empty file": nil} {
+		if err := os.WriteFile(files()[0], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if f := (*policy.Fault)(nil); !errors.As(load(one.all()), &f) || f.Kind != policy.FaultDeadline || len(files()) > 0 {
+			t.Errorf("%s: %v, kept %v", reason, f, files())
+		}
+		if err := load(one.all()); err != nil || len(files()) != 1 {
+			t.Fatalf("after %s: %v, kept %v", reason, err, files())
+		}
 	}
 }
 

@@ -61,10 +61,12 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
-		if before := revision(h.stored); cm != nil && revision(cm) < before { // an edit would have raised it
-			h.mark(ours, later(now, latest(ours.Restored, stored.Restored)), h.seen)
+		h.good = latest(h.good, h.seen)
+		lower := cm != nil && revision(cm) < revision(h.stored) // an edit would have raised it
+		if lower && !stored.Restored.After(ours.Restored) {
+			h.mark(ours, later(now, ours.Restored), h.good)
 		}
-		h.good, h.seen, h.launched = h.seen, time.Time{}, time.Time{}
+		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	if stored.Restored.After(ours.Restored) { // another replica has found it
 		h.mark(ours, stored.Restored, h.good)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMoment: what tells that the API server went back in time, beside what the leader found.
+// TestMoment: what tells that the API server went back in time, beside what another replica found.
 func TestMoment(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason    string
@@ -19,7 +19,11 @@ func TestMoment(t *testing.T) {
 		"caught up":      {"much was written since, but not the record", moment{revision: 70, record: 60}, moment{revision: 71, record: 40}, "is of revision 40, and was of 60"},
 		"record deleted": {"by somebody, or by a restore that has caught up: not known", moment{revision: 70, record: 60}, moment{revision: 71}, ""},
 	} {
-		if got, _ := tc.last.before(tc.now); (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
+		got, own := tc.last.before(tc.now)
+		if own != (tc.want != "") {
+			t.Errorf("%s: seen by this replica itself: %v", name, own)
+		}
+		if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s (%s): %q, want %q", name, tc.reason, got, tc.want)
 		}
 	}

@@ -150,7 +150,7 @@ func TestRewound(t *testing.T) {
 	}
 }
 
-// TestRecord: what the leader found and wrote into its record ends the other replicas. That somebody
+// TestRecord: what a replica found and wrote into the record ends the others. That somebody
 // edits or deletes the record, or that its writer's clock steps back, ends nobody.
 func TestRecord(t *testing.T) {
 	noon := time.Date(2026, 11, 2, 12, 0, 0, 0, time.UTC)

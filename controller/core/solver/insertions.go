@@ -72,7 +72,7 @@ func (x *inserted) make(s *search) {
 	x.in.Effort, x.in.work = st.effort, &x.work
 	x.problem = problem.New(x.in.problem(s.required))
 	x.hosts = x.problem.Hosts()
-	if x.insertion = insertion.Insert(x.problem, x.in.options(), x.hosts, by); x.insertion != nil {
+	if x.insertion = insertion.Insert(x.problem, x.in.options(), x.hosts, by, &s.places); x.insertion != nil {
 		x.plan = write(x.problem, &x.in, x.insertion.Attempt, x.hosts)
 	}
 }

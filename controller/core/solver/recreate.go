@@ -48,7 +48,8 @@ func (o *outcome) oneWeight() bool {
 // recreate makes the best plan cheaper by ruin and recreate, several times at the same time.
 func (s *search) recreate() {
 	made := make([]recreated, recreations)
-	parallel.Each(len(made), func(i int) { made[i].make(s, uint64(i)) })
+	var shared insertion.Places
+	parallel.Each(len(made), func(i int) { made[i].make(s, uint64(i), &shared) })
 	for i := range made {
 		x := &made[i]
 		s.log.begin(Trial{Strategy: "ruin and recreate", Question: s.name, Why: "new nodes cost something", Effort: quickEffort})
@@ -75,7 +76,7 @@ func (o *outcome) binds(q *question) bool {
 }
 
 // make makes the plan. It reads the search and does not change it.
-func (x *recreated) make(s *search, seed uint64) {
+func (x *recreated) make(s *search, seed uint64, shared *insertion.Places) {
 	in := s.in
 	in.Effort, in.work = min(in.Effort, quickEffort), &x.work
 	p := problem.New(in.problem(s.required))
@@ -84,7 +85,7 @@ func (x *recreated) make(s *search, seed uint64) {
 	if start == nil {
 		return
 	}
-	if t := insertion.Recreate(p, in.options(), hosts, start, recreateRounds, draw.Numbers(seed)); t != nil {
+	if t := insertion.Recreate(p, in.options(), hosts, start, recreateRounds, draw.Numbers(seed), shared); t != nil {
 		x.plan = write(p, &in, t.Attempt, hosts)
 	}
 }

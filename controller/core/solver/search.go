@@ -7,6 +7,7 @@ import (
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/solver/constraint"
 	"spokeshave.dev/controller/core/solver/domains"
+	"spokeshave.dev/controller/core/solver/insertion"
 	"spokeshave.dev/controller/core/solver/problem"
 	"spokeshave.dev/controller/core/solver/supply"
 )
@@ -44,6 +45,8 @@ type search struct {
 	// insertions whose pods may be packed again.
 	bestPacked outcome
 	candidates []*inserted
+	// places are those of every insertion: their problems are equal.
+	places insertion.Places
 	// begun is how many strategies of the stage run before the one that is asked whether it
 	// applies.
 	begun int

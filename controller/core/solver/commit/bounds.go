@@ -38,14 +38,25 @@ type Bounds struct {
 // NewBounds returns what may be launched when a plan has no nodes. Every headroom must
 // hold.
 func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
+	b := newLimits(p, headroom)
+	b.used = make([]uint32, len(p.Supply.Offers))
+	b.Cost, b.ByCost = make([]float64, len(p.Supply.Offers)), make([][]int32, len(p.Supply.Templates))
+	for o := range p.Supply.Offers {
+		b.Cost[o] = p.Supply.Offers[o].Cost
+	}
+	for l := range p.Supply.Templates {
+		b.ByCost[l] = p.Supply.Templates[l].ByCost
+	}
+	return b
+}
+
+// newLimits returns bounds that do not know the costs of offers.
+func newLimits(p *problem.Problem, headroom []model.Headroom) *Bounds {
 	b := &Bounds{
 		p:        p,
 		scopes:   make([][]int32, len(p.Snapshot.Pools)),
 		Limits:   make([][]supply.Limit, len(p.Snapshot.Pools)),
-		used:     make([]uint32, len(p.Supply.Offers)),
 		groupUse: map[int32]float64{}, members: map[int32][]int32{},
-		Cost:   make([]float64, len(p.Supply.Offers)),
-		ByCost: make([][]int32, len(p.Supply.Templates)),
 	}
 	for i := range headroom {
 		h := &headroom[i]
@@ -59,12 +70,10 @@ func NewBounds(p *problem.Problem, headroom []model.Headroom) *Bounds {
 	for i := range p.Snapshot.Pools {
 		b.Limits[i] = supply.LimitsOf(&p.Snapshot.Pools[i])
 	}
-	for o := range p.Supply.Offers {
-		b.Cost[o] = p.Supply.Offers[o].Cost
-		b.indexTiers(int32(o))
-	}
-	for l := range p.Supply.Templates {
-		b.ByCost[l] = p.Supply.Templates[l].ByCost
+	if p.Supply.Ranked() {
+		for o := range p.Supply.Offers {
+			b.indexTiers(int32(o))
+		}
 	}
 	if p.Supply.Reserves {
 		b.readReservations()
@@ -162,9 +171,16 @@ func (b *Bounds) Bounded(pool int32) bool {
 // Affordable returns the set of offers that one more node may be launched as.
 func (b *Bounds) Affordable() vec.Bits {
 	set := vec.NewBits(len(b.p.Supply.Offers))
-	for o := range b.p.Supply.Offers {
-		if b.affords(int32(o)) {
-			set.Set(int32(o))
+	for l := range b.p.Supply.Templates {
+		t := &b.p.Supply.Templates[l]
+		if b.reserved == nil && len(b.scopes[t.Pool]) == 0 && len(b.Limits[t.Pool]) == 0 {
+			set.SetRange(t.From, t.To)
+			continue
+		}
+		for o := t.From; o < t.To; o++ {
+			if b.affords(o) {
+				set.Set(o)
+			}
 		}
 	}
 	return set

@@ -12,7 +12,7 @@ type Holdings struct{ bounds *Bounds }
 
 // NewHoldings returns the bounds before there is any node.
 func NewHoldings(p *problem.Problem, headroom []model.Headroom) *Holdings {
-	return &Holdings{bounds: NewBounds(p, headroom)}
+	return &Holdings{bounds: newLimits(p, headroom)}
 }
 
 // Affordable returns the set of offers that one more node may be launched as.

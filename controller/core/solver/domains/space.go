@@ -148,9 +148,10 @@ func (s *Space) unitPrices(key, choice int32) []float64 {
 	out, set := make([]float64, len(d.Values)), s.p.Choices.All[choice]
 	for i := range out {
 		out[i] = math.Inf(1)
-		for o := set.Next(0); o >= 0; o = set.Next(o + 1) {
+		in := d.Offers[i]
+		for o := set.NextOfBoth(in, 0); o >= 0; o = set.NextOfBoth(in, o+1) {
 			f := &s.p.Supply.Offers[o]
-			if size := s.p.Size(&s.p.Supply.Shapes[f.Shape].Capacity); size > 0 && d.Offers[i].Has(o) {
+			if size := s.p.Size(&s.p.Supply.Shapes[f.Shape].Capacity); size > 0 {
 				out[i] = min(out[i], f.Cost/size)
 			}
 		}

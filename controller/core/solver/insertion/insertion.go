@@ -1,6 +1,7 @@
 package insertion
 
 import (
+	"cmp"
 	"slices"
 
 	"spokeshave.dev/controller/core/solver/commit"
@@ -25,16 +26,13 @@ type Insertion struct {
 	Attempt *commit.Attempt
 	// bounds is what limits and headroom leave besides the nodes under construction,
 	// each as its cheapest offer.
-	bounds        *commit.Holdings
-	space         *domains.Space
-	rules         *domainRules
-	verdicts      *verdicts
-	usable        *usableOffers
-	firstOffers   *firstOffers
-	hosts         []problem.Host
-	hostPositions []topologyPosition // by host
-	partitions    []offerPartition
-	nodes         []insertedNode
+	bounds   *commit.Holdings
+	space    *domains.Space
+	rules    *domainRules
+	verdicts *verdicts
+	*places
+	hosts []problem.Host
+	nodes []insertedNode
 	// closed is by class the hosts, and after them the nodes, without room for it.
 	closed []vec.Bits
 	// Unplaced counts by class the pods that were left out, for classes of which one
@@ -58,8 +56,8 @@ type step struct{ class, place int32 }
 
 // Insert makes a plan pod by pod. It returns nil when there are more than
 // maxPartitions kinds of place, or when bounds do not allow the nodes.
-func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy) *Insertion {
-	t := prepare(p, o, hosts, by)
+func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy, shared *Places) *Insertion {
+	t := prepare(p, o, hosts, by, shared)
 	if t == nil {
 		return nil
 	}
@@ -70,7 +68,7 @@ func Insert(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strat
 
 // prepare returns an Insertion that has placed no pod; nil when there are more than
 // maxPartitions kinds of place.
-func prepare(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy) *Insertion {
+func prepare(p *problem.Problem, o commit.Options, hosts []problem.Host, by Strategy, shared *Places) *Insertion {
 	p.SelectPackedRules()
 	left := make([]int32, len(p.Classes))
 	for i := range p.Classes {
@@ -79,15 +77,10 @@ func prepare(p *problem.Problem, o commit.Options, hosts []problem.Host, by Stra
 	groups := len(p.Topology.All)
 	t := &Insertion{p: p, by: by, Attempt: commit.New(p, o, left), bounds: commit.NewHoldings(p, o.Headroom), space: domains.NewSpace(p, hosts), hosts: hosts}
 	t.rules = newDomainRules(t.space, t.bounds.Affordable(), groups, by.DeferredSpread)
-	parts := newPartitions(p, t.space, t.rules.counts, &t.by)
-	if parts == nil {
+	if t.places = shared.of(p, t.space, hosts, t.rules.counts, &t.by); t.places == nil {
 		return nil
 	}
-	t.partitions = parts.list
-	t.hostPositions = hostPositions(p, t.space, hosts)
-	t.verdicts = newVerdicts(t.rules, len(p.Classes), t.hostPositions, t.partitions)
-	t.usable = newUsableOffers(p, t.partitions)
-	t.firstOffers = newFirstOffers(p, t.partitions, t.usable)
+	t.verdicts = newVerdicts(t.rules, len(p.Classes), t.positions)
 	t.closed = make([]vec.Bits, len(p.Classes))
 	for c := range t.closed {
 		t.closed[c] = vec.NewBits(len(hosts) + len(p.Pods))
@@ -207,33 +200,27 @@ func (t *Insertion) cheapestPartition(c int32, w *affinityTarget, answers []verd
 	}
 	level, demand := int32(0), cl.Requests
 	w.addDependents(&demand)
-	for i := range t.partitions {
-		x := &t.partitions[i]
-		rank := t.p.Supply.Templates[x.template].WeightRank
-		if best >= 0 && rank > level {
-			continue
+	list := t.openings(c)
+	for k := range list {
+		o := &list[k]
+		if best >= 0 && (o.rank > level || o.cost > least && !t.by.MostUseful) {
+			break // what follows is lighter, or dearer
 		}
-		at := t.firstOffers.of(c, i)
-		if at < 0 || best >= 0 && rank == level && !t.preferred(x, &t.partitions[best], t.newNodeCost(x, at), least) ||
+		i, x := int(o.partition), &t.partitions[o.partition]
+		if best >= 0 && !t.preferred(i, best, o.cost, least) ||
 			!t.verdicts.admits(answers, cl, &x.topologyPosition) || !w.includes(&x.topologyPosition) {
 			continue
 		}
 		usable := t.usable.of(cl.Choice, i).Bits
-		if at = t.affordable(x, at, usable, w, &demand); at < 0 || !t.keepsMinValues(x, usable, usable, &demand) {
+		at := t.affordable(x, o.at, usable, w, &demand)
+		if at < 0 || !t.keepsMinValues(x, usable, usable, &demand) {
 			continue
 		}
-		cost := t.newNodeCost(x, at)
-		if best < 0 || rank < level || t.preferred(x, &t.partitions[best], cost, least) {
-			best, level, least = i, rank, cost
+		if cost := t.newNodeCost(x, at); best < 0 || t.preferred(i, best, cost, least) {
+			best, level, least = i, o.rank, cost
 		}
 	}
 	return best, least
-}
-
-// newNodeCost returns what a node of the offer at an index of the partition costs in
-// USD/hour: effective cost and Catalog.NodeCost.
-func (t *Insertion) newNodeCost(x *offerPartition, at int32) float64 {
-	return t.p.Supply.Offers[x.byCost[at]].Cost + t.p.Supply.FixedCost(x.template).USD()
 }
 
 // affordable returns the index in x.byCost of the first usable offer, from index at on,
@@ -250,9 +237,9 @@ func (t *Insertion) affordable(x *offerPartition, at int32, usable vec.Bits, w *
 
 // preferred reports whether a node in partition x, at a cost, is preferred to one in
 // partition y of a pool of equal weight, at the cost least.
-func (t *Insertion) preferred(x, y *offerPartition, cost, least float64) bool {
-	if t.by.MostUseful && x.useful != y.useful {
-		return x.useful > y.useful
+func (t *Insertion) preferred(x, y int, cost, least float64) bool {
+	if a, b := t.partitions[x].useful, t.partitions[y].useful; t.by.MostUseful && a != b {
+		return a > b
 	}
-	return cost < least
+	return cmp.Or(cmp.Compare(cost, least), cmp.Compare(x, y)) < 0
 }

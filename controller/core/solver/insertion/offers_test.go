@@ -50,7 +50,7 @@ func TestFirstOffers(t *testing.T) {
 	const questions = 3 * choices * oftenAsked * 2 // remembered answers as well
 	for i := range questions {
 		if i%(questions/10) == 0 {
-			first = newFirstOffers(p, partitions, usable)
+			first = newFirstOffers(p, usable)
 		}
 		c, x := r.Int32N(classes), r.IntN(len(partitions))
 		usable.candidates(usable.of(p.Classes[c].Choice, x), x)
@@ -76,7 +76,7 @@ func TestFirstOffers(t *testing.T) {
 	}
 	for x := range partitions {
 		set := usable.of(all, x)
-		if n := set.undominated.Count(); n == 0 || n > len(partitions[x].byCost)/4 {
+		if n := set.undominated.Load().Count(); n == 0 || n > len(partitions[x].byCost)/4 {
 			t.Errorf("partition %d: %d of %d offers are not dominated: the test asks too little", x, n, len(partitions[x].byCost))
 		}
 		if usable.of(none, x).Next(0) >= 0 {

@@ -1,18 +1,15 @@
 package insertion
 
-import (
-	"strconv"
-
-	"spokeshave.dev/controller/core/solver/problem"
-)
+import "spokeshave.dev/controller/core/solver/problem"
 
 // verdicts remembers by class and position whether the constraints between pods admit
 // one more pod of the class there. Places with equal positions share an answer, and an
 // answer holds until a pod is placed that one of the class's topology groups counts or
 // that has a rule about it.
 type verdicts struct {
-	rules     *domainRules
-	positions []*topologyPosition
+	rules *domainRules
+	// positions is how many different ones there are.
+	positions int
 	// stamps are by class the state of its topology groups when its answers were given.
 	stamps  []uint64
 	answers [][]verdict
@@ -27,35 +24,9 @@ const (
 	refused
 )
 
-// number gives equal positions the same number.
-func (t *verdicts) number(numbers map[string]int32, x *topologyPosition) {
-	var key []byte
-	for _, v := range x.domain {
-		key = append(strconv.AppendInt(key, int64(v), 36), ' ')
-	}
-	for _, counted := range x.counted {
-		key = strconv.AppendBool(key, counted)
-	}
-	id, known := numbers[string(key)]
-	if !known {
-		id = int32(len(t.positions))
-		numbers[string(key)] = id
-		t.positions = append(t.positions, x)
-	}
-	x.id = id
-}
-
-// newVerdicts numbers the positions of hosts and partitions.
-func newVerdicts(rules *domainRules, classes int, hosts []topologyPosition, partitions []offerPartition) *verdicts {
-	t := &verdicts{rules: rules, stamps: make([]uint64, classes), answers: make([][]verdict, classes)}
-	numbers := map[string]int32{}
-	for i := range hosts {
-		t.number(numbers, &hosts[i])
-	}
-	for i := range partitions {
-		t.number(numbers, &partitions[i].topologyPosition)
-	}
-	return t
+// newVerdicts returns no answers for so many classes and different positions.
+func newVerdicts(rules *domainRules, classes, positions int) *verdicts {
+	return &verdicts{rules: rules, positions: positions, stamps: make([]uint64, classes), answers: make([][]verdict, classes)}
 }
 
 // of returns the answers for class c by the number of the position; nil when every
@@ -68,7 +39,7 @@ func (t *verdicts) of(c int32, cl *problem.Class) []verdict {
 	row := t.answers[c]
 	switch {
 	case row == nil:
-		row = make([]verdict, len(t.positions))
+		row = make([]verdict, t.positions)
 		t.answers[c] = row
 	case t.stamps[c] != stamp:
 		clear(row)

@@ -33,19 +33,12 @@ func reduce(in *Instance, m *model) []bin {
 		out    = make([]bin, 0, min(len(in.Capacities), 512))
 	)
 next:
-	for _, k := range merge(in, in.ByCost) {
+	for _, k := range merge(in, d.cheapestOfEach(&seen)) {
 		sig := d.signature[k]
-		if sig == 0 {
+		if !d.first(&seen, k) {
 			continue
 		}
-		capacity := in.BinTypes[k].Capacity
-		for x := seen.last[capacity]; x > 0; x = seen.before[x-1] {
-			if d.signature[x-1] == sig {
-				continue next // the capacity's cheapest of the kind came before
-			}
-		}
-		seen.add(capacity, k)
-		has := &in.Capacities[capacity]
+		has := &in.Capacities[in.BinTypes[k].Capacity]
 		first, second := lead(has, &used)
 		held := func(o keptBin) bool { // being before, it costs no more
 			return first <= o.first && second <= o.second && within(has, &out[o.at].capacity, &used, m.n)
@@ -63,6 +56,40 @@ next:
 			kept[sig] = append(kept[sig], keptBin{first: first, second: second, at: int32(len(out))})
 			out = append(out, b)
 		}
+	}
+	return out
+}
+
+// first reports whether a bin type is the first one of those seen with its capacity and signature, and
+// notes it. It is false for a bin type that no set lists.
+func (d *reduction) first(seen *chain, k int32) bool {
+	sig, capacity := d.signature[k], d.in.BinTypes[k].Capacity
+	if sig == 0 {
+		return false
+	}
+	for x := seen.last[capacity]; x > 0; x = seen.before[x-1] {
+		if d.signature[x-1] == sig {
+			return false // the cheapest one came before
+		}
+	}
+	seen.add(capacity, k)
+	return true
+}
+
+// cheapestOfEach returns the lists of bin types by cost, each with only the first one of every capacity
+// and signature, so that there is less to merge. seen is empty, and is so again.
+func (d *reduction) cheapestOfEach(seen *chain) [][]int32 {
+	if len(d.in.ByCost) < 2 {
+		return d.in.ByCost
+	}
+	out := make([][]int32, len(d.in.ByCost))
+	for i, list := range d.in.ByCost {
+		for _, k := range list {
+			if d.first(seen, k) {
+				out[i] = append(out[i], k)
+			}
+		}
+		clear(seen.last)
 	}
 	return out
 }

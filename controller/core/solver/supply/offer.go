@@ -43,6 +43,9 @@ type Shape struct {
 	Usage []int64
 }
 
+// Ranked reports whether rank policies say anything of any offering.
+func (p *Table) Ranked() bool { return len(p.costs) > 0 }
+
 // Effective is what the rank policies say of an offering; nil when they say nothing.
 func (p *Table) Effective(pool, typ, offering int32) *Effective {
 	if int(pool) >= len(p.costs) || int(typ) >= len(p.costs[pool]) || int(offering) >= len(p.costs[pool][typ]) {

@@ -138,14 +138,3 @@ func (b Bits) NextOfBoth(o Bits, i int32) int32 {
 	}
 	return -1
 }
-
-// Key is the contents as a map key: sets of one size are equal when their keys
-// are.
-func (b Bits) Key() string {
-	out := make([]byte, 0, 8*len(b))
-	for _, w := range b {
-		out = append(out, byte(w), byte(w>>8), byte(w>>16), byte(w>>24),
-			byte(w>>32), byte(w>>40), byte(w>>48), byte(w>>56))
-	}
-	return string(out)
-}

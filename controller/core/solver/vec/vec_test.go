@@ -100,7 +100,7 @@ func TestBits(t *testing.T) {
 		if !slices.Equal(common, wantBoth) {
 			t.Fatalf("seed %d: common %v, want %v", seed, common, wantBoth)
 		}
-		if a.Contains(b) != contains || a.Intersects(b) != (len(wantBoth) > 0) || (a.Key() == b.Key()) != slices.Equal(a, b) {
+		if a.Contains(b) != contains || a.Intersects(b) != (len(wantBoth) > 0) {
 			t.Fatalf("seed %d: contains %v, intersects %v", seed, a.Contains(b), a.Intersects(b))
 		}
 	}
@@ -129,4 +129,28 @@ func random(r *rand.Rand, n int) (vec.Bits, map[int32]bool) {
 		in[one] = set.Has(one)
 	}
 	return set, in
+}
+
+// TestSets: equal sets have one number, and different ones have different numbers, which are indexes of All.
+func TestSets(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 5))
+	var sets vec.Sets
+	for range 2000 {
+		set := vec.NewBits(130)
+		for range r.IntN(3) { // few members, so that many are equal
+			set.Set(r.Int32N(130))
+		}
+		before := len(sets.All)
+		known := slices.IndexFunc(sets.All, func(x vec.Bits) bool { return slices.Equal(x, set) })
+		id := sets.ID(set)
+		switch {
+		case known >= 0 && (int(id) != known || len(sets.All) != before):
+			t.Fatalf("an equal set had number %d, now %d", known, id)
+		case known < 0 && (int(id) != before || !slices.Equal(sets.All[id], set)):
+			t.Fatalf("a new set has number %d of %d", id, len(sets.All))
+		}
+	}
+	if n := len(sets.All); n < 100 || n == 2000 {
+		t.Fatalf("%d different sets: the test asks too little", n)
+	}
 }

@@ -52,7 +52,11 @@ func TestPoliciesInForceGoFirst(t *testing.T) {
 			return err
 		})
 	}()
-	<-begun
+	select {
+	case <-begun:
+	case err := <-ended:
+		t.Fatalf("the job: %v", err)
+	}
 	if _, err := ask(t, p, 1); err != nil {
 		t.Fatalf("beside a job: %v", err)
 	}

@@ -188,7 +188,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	o.RegoMemory.Bytes = isolate.DefaultMemory
 	fs.Var(&o.RegoMemory, "rego-memory", "most memory of each process that runs Rego policies or compiles a WebAssembly module: one answers, another compiles, a third one for the webhook")
 	o.WasmMemory.Bytes = wasmMemory
-	fs.Var(&o.WasmMemory, "wasm-memory", "most memory of all instances of all WebAssembly policies together; a policy beyond it is rejected; 0 for no limit")
+	fs.Var(&o.WasmMemory, "wasm-memory", "most memory of the compiled code and the instances of all WebAssembly policies together; a policy beyond it is rejected; 0 for no limit")
 	fs.Var(&o.MemoryLimit, "memory-limit", "memory limit of the container, which the chart passes: the controller collects garbage in time to stay within what its Rego processes leave of it; none when 0")
 	o.JournalMemory.Bytes = journalMemory
 	fs.Var(&o.JournalMemory, "journal-memory", "most memory of the decisions that are kept for spokeshave explain and the page, as JSON: the last 200, or fewer")

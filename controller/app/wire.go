@@ -192,9 +192,14 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		Clock:    p.clock,
 		Idle:     p.options.BatchIdle, Max: p.options.BatchMax, Rollout: p.options.BatchRollout, Every: p.options.Interval,
 	})
+	revisions, err := policies.NewRevisions(metrics.Registry)
+	if err != nil {
+		return err
+	}
 	reconciler := &policies.Reconciler{
 		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
 		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
+		Revisions: revisions,
 	}
 	status := &policies.StatusWriter{
 		Client: p.records, Loader: loaded, Namespace: p.options.Namespace, Clock: p.clock, Every: 2 * time.Second,

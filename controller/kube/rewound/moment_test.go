@@ -1,8 +1,17 @@
 package rewound
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"spokeshave.dev/controller/kube/reconcile/breaker"
 )
 
 // TestMoment: what tells that the API server went back in time, beside what another replica found.
@@ -25,6 +34,30 @@ func TestMoment(t *testing.T) {
 		}
 		if (got == "") != (tc.want == "") || !strings.Contains(got, tc.want) {
 			t.Errorf("%s (%s): %q, want %q", name, tc.reason, got, tc.want)
+		}
+	}
+}
+
+// TestRefusedMark: a mark that the API server forbids is tried again, since one that starts forbids
+// everything for a while, and is given up when that lasts.
+func TestRefusedMark(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, breaker.Name, errors.New("no role"))
+	for name, tc := range map[string]struct {
+		reason string
+		err    error
+		after  time.Duration
+		want   bool // it is settled
+	}{
+		"written":         {"as ever", nil, 0, true},
+		"forbidden":       {"the API server may just have started", forbidden, 50 * time.Second, false},
+		"still forbidden": {"it has read who may do what by now", forbidden, time.Minute, true},
+		"no answer":       {"it may answer later", errors.New("no answer"), 4 * time.Minute, false},
+	} {
+		clock := clocktesting.NewFakeClock(time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC))
+		w := &Watch{Clock: clock, own: true, found: clock.Now(), Tell: func(context.Context, time.Time, time.Time) error { return tc.err }}
+		clock.Step(tc.after)
+		if got := w.settled(t.Context()); got != tc.want {
+			t.Errorf("%s (%s): settled %v", name, tc.reason, got)
 		}
 	}
 }

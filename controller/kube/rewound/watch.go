@@ -22,7 +22,12 @@ import (
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
+
+// refusedFor is for how long a refusal may pass: an API server that starts forbids everything until it
+// has read who may do what.
+const refusedFor = time.Minute
 
 // longest is for how long the end of a controller is put off.
 const longest = 5 * time.Minute
@@ -103,7 +108,8 @@ func (w *Watch) look(ctx context.Context) error {
 // settled reports whether what this process has found and remembers is on record.
 func (w *Watch) settled(ctx context.Context) bool {
 	if w.own && !w.told && w.Tell != nil {
-		if err := w.Tell(ctx, w.last.restored, w.last.at); err != nil {
+		err := w.Tell(ctx, w.last.restored, w.last.at)
+		if lasting := configmap.Refused(err) && w.Clock.Since(w.found) >= refusedFor; err != nil && !lasting {
 			logr.FromContextOrDiscard(ctx).Error(err, "that the API server went back in time is put on record later")
 			return false
 		}

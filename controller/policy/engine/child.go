@@ -14,7 +14,10 @@ const optionOPA = "opa"
 // program was started as a process for that; otherwise it does nothing. Programs that use
 // Config.Isolate call it first.
 func Child() {
-	isolate.Child(func(b *isolate.Build) policy.Engine {
-		return &rego.Engine{OPAOnly: b.Option == optionOPA, Stage: b.Stage, Serving: !b.Trial, Notes: b.Notes}
-	}, wasm.Work)
+	isolate.Child(Rego, wasm.Work)
+}
+
+// Rego returns the engine of Rego policies inside their process.
+func Rego(b *isolate.Build) policy.Engine {
+	return &rego.Engine{OPAOnly: b.Option == optionOPA, Stage: b.Stage, Serving: !b.Trial, Notes: b.Notes}
 }

@@ -22,8 +22,8 @@ type Config struct {
 	Log func(info *policy.Info, line string)
 	// Cache is a folder for compiled modules; "" for none.
 	Cache string
-	// WasmMemory is how many bytes the instances of all WebAssembly policies may use
-	// together; 0 for no limit.
+	// WasmMemory is how many bytes the compiled code and the instances of all WebAssembly
+	// policies may use together; 0 for no limit.
 	WasmMemory uint64
 	// Isolate runs Rego policies, and compiles WebAssembly modules, in processes of their own,
 	// with these settings. nil does both in this process: for the command line, where they are the user's own.

@@ -79,6 +79,7 @@ type Engine struct {
 	trials   chan struct{}
 	jobs     chan struct{} // held by the job that runs or waits with the trials
 	host     *host
+	running  *running
 	verdicts verdicts
 }
 
@@ -90,9 +91,9 @@ func New(cfg Config) *Engine {
 		cfg.Memory = DefaultMemory
 	}
 	cfg.stage, cfg.cpu, cfg.crowd = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU), cmp.Or(cfg.crowd, crowd)
-	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1)), jobs: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1)), jobs: make(chan struct{}, 1), running: &running{}}
 	if !cfg.JudgeOnly {
-		e.host = newHost(&e.cfg, e.trials)
+		e.host = newHost(&e.cfg, e.trials, e.running)
 	}
 	return e
 }

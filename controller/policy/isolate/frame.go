@@ -14,7 +14,7 @@ import (
 type kind byte
 
 // The frames to the process, and those from it. load is answered by stages and loaded,
-// ask by reply, drop by nothing. job is answered by stages, parts and done.
+// ask by reply, drop by nothing. job is answered by parts and done.
 const (
 	kindLoad kind = iota + 1
 	kindAsk

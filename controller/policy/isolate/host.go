@@ -18,6 +18,7 @@ type host struct {
 	turn chan struct{}
 	// building is held while the next process is prepared, with one of trials.
 	building, trials chan struct{}
+	running          *running // the job that may have one of trials
 
 	// Guarded by turn.
 	proc   *process // nil when none runs
@@ -33,9 +34,9 @@ type host struct {
 	lacks    sync.Once
 }
 
-func newHost(cfg *Config, trials chan struct{}) *host {
+func newHost(cfg *Config, trials chan struct{}, job *running) *host {
 	return &host{
-		cfg: cfg, turn: make(chan struct{}, 1), building: make(chan struct{}, 1), trials: trials,
+		cfg: cfg, turn: make(chan struct{}, 1), building: make(chan struct{}, 1), trials: trials, running: job,
 		policies: map[uint64]*compiled{}, coming: map[uint64]*compiled{}, changed: make(chan struct{}),
 	}
 }

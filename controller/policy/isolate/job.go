@@ -30,9 +30,9 @@ type Worker func(ctx context.Context, order, body []byte, out io.Writer) error
 
 // Do does a job in a process with the limits of a trial, in turn with trials. take reads what
 // the Worker writes, while it is written; the end of it is io.EOF, and every other error of
-// it is about the policy. What take returns is returned when the process has no error.
+// it is about the policy. What take returns is returned when the process has no error. A job is
+// interrupted when policies in force wait to be loaded again; another attempt may succeed.
 func (e *Engine) Do(ctx context.Context, job *Job, take func(io.Reader) error) error {
-	a := attempt{limit: job.Limit, limitIsOfStage: true, doing: "compiling", advice: job.Advice}
 	select { // one at a time waits with the trials, so that what the policies in force need does not wait for all
 	case e.jobs <- struct{}{}:
 		defer func() { <-e.jobs }()
@@ -44,9 +44,20 @@ func (e *Engine) Do(ctx context.Context, job *Job, take func(io.Reader) error) e
 		return err
 	}
 	defer leave()
+	ctx, stop := e.running.arm(ctx)
+	defer stop()
+	err = e.work(ctx, job, take)
+	if err != nil && errors.Is(context.Cause(ctx), errInterrupted) {
+		return errInterrupted
+	}
+	return e.refused(job.Policy, err, attempt{limit: job.Limit, limitIsOfStage: true, doing: "compiling", advice: job.Advice})
+}
+
+// work does a job in a process. The caller has one of the trials.
+func (e *Engine) work(ctx context.Context, job *Job, take func(io.Reader) error) error {
 	proc, err := start(ctx, e.cfg.setup(e.cfg.cpu))
 	if err != nil {
-		return e.refused(job.Policy, err, a)
+		return err
 	}
 	defer proc.end(causeCaller)
 	if e.host != nil {
@@ -59,9 +70,9 @@ func (e *Engine) Do(ctx context.Context, job *Job, take func(io.Reader) error) e
 		err = take(out)
 	}
 	if out.err != nil && !errors.Is(out.err, io.EOF) {
-		err = out.err
+		return out.err
 	}
-	return e.refused(job.Policy, err, a)
+	return err
 }
 
 // submit sends a job. Its body is not copied: it may have some megabytes.

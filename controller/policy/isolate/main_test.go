@@ -1,7 +1,9 @@
 package isolate_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
@@ -16,9 +18,20 @@ import (
 
 // TestMain makes this test binary the process in which policies run.
 func TestMain(m *testing.M) {
-	engine.Child()
+	isolate.ServeStages()
+	isolate.Child(engine.Rego, func(_ context.Context, order, _ []byte, out io.Writer) error {
+		if string(order) != endless {
+			return nil
+		}
+		_, err := out.Write([]byte("begun"))
+		<-make(chan struct{})
+		return err
+	})
 	os.Exit(m.Run())
 }
+
+// endless is the order of a job that does not end.
+const endless = "endless"
 
 var moment = policy.Call{Time: time.Date(2026, 3, 11, 9, 0, 0, 0, time.UTC), Seed: 7}
 

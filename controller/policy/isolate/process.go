@@ -157,8 +157,8 @@ func (p *process) exchange(ctx context.Context, out *frame, size int, put func([
 	return p.next(ctx, watch, want)
 }
 
-// next reads frames until one of the kinds comes. A frame that announces a stage starts
-// the clock anew.
+// next reads frames until one of the kinds comes. Only loading has stages: a frame that
+// announces one starts the clock anew.
 func (p *process) next(ctx context.Context, watch *watch, want ...kind) (frame, error) {
 	release := context.AfterFunc(ctx, func() { p.kill(causeCaller) })
 	defer release()
@@ -176,7 +176,7 @@ func (p *process) next(ctx context.Context, watch *watch, want ...kind) (frame, 
 				p.buf = f.bytes
 			}
 			return f, nil
-		case f.kind == kindStage:
+		case f.kind == kindStage && slices.Contains(want, kindLoaded):
 			p.stage = strings.ToValidUTF8(string(f.bytes[:min(len(f.bytes), 200)]), "?")
 			watch.again()
 		default:

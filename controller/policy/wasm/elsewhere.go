@@ -10,8 +10,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/wasm/meter"
 )
 
 // Elsewhere runs Work in another process. take reads what Work writes, while it is written.
@@ -32,7 +35,7 @@ func (e *Engine) fetch(ctx context.Context, p *Policy, src *policy.Source) error
 		if err != nil {
 			return err
 		}
-		in := &incoming{from: r, dir: e.CacheDir, room: func(size uint64) error { return e.book.fits(p, size, e.Memory) }}
+		in := &incoming{from: r, dir: e.CacheDir, room: func(size uint64) error { return e.room(p, size, module) }}
 		if _, err := io.ReadFull(r, in.key[:]); errors.Is(err, io.EOF) { // it is interpreted here
 			return e.code(ctx, p, module, nil)
 		} else if err != nil {
@@ -42,25 +45,50 @@ func (e *Engine) fetch(ctx context.Context, p *Policy, src *policy.Source) error
 	})
 }
 
-// load loads the code of a module: from the cache folder if it is there, and otherwise from
-// the process that compiles it.
-func (e *Engine) load(ctx context.Context, p *Policy, module []byte, in *incoming) (err error) {
-	defer func() { err = errors.Join(err, in.close(err == nil)) }()
+// room returns an error if there is no memory for so many bytes of code of a metered module, and
+// two of its instances.
+func (e *Engine) room(p *Policy, size uint64, module []byte) error {
+	if e.Memory == 0 {
+		return nil
+	}
+	return e.book.check(p, size, uint64(meter.MostPages(module))*pageSize, e.Memory)
+}
+
+// load loads the code of a module: from the cache folder if it is there and can be read, and
+// otherwise from the process that compiles it.
+func (e *Engine) load(ctx context.Context, p *Policy, module []byte, in *incoming) error {
+	defer func() { in.from, in.room = nil, nil }() // the runtime keeps in
+	if in.dir != "" {
+		e.tidying.Do(func() { removeAbandoned(in.folder()) })
+		if found, err := in.reuse(); err != nil {
+			return err
+		} else if found {
+			if err := e.loadFrom(ctx, p, module, in); err == nil || ctx.Err() != nil {
+				return err
+			}
+			if err := in.discard(); err != nil {
+				return err
+			}
+			if p.runtime != nil {
+				p.runtime.Close(ctx) //nolint:errcheck // nothing runs in it
+			}
+		}
+	}
 	if err := in.open(); err != nil {
 		return err
 	}
+	return e.loadFrom(ctx, p, module, in)
+}
+
+// loadFrom loads the code that in has opened, and closes it.
+func (e *Engine) loadFrom(ctx context.Context, p *Policy, module []byte, in *incoming) (err error) {
+	defer func() { err = errors.Join(err, in.close(err == nil)) }()
 	cache, err := cacheOf(in)
 	if err != nil {
 		return err
 	}
-	if err := e.code(ctx, p, module, cache); err != nil {
-		if in.kept {
-			return &policy.Fault{Kind: policy.FaultDeadline, Message: "the cache of compiled modules holds code that cannot be read, which is removed: " + err.Error()}
-		}
-		return err
-	}
 	p.native = in.size
-	return nil
+	return e.code(ctx, p, module, cache)
 }
 
 func readMetered(r io.Reader) ([]byte, error) {
@@ -101,19 +129,46 @@ type incoming struct {
 	kept bool
 }
 
-var errMissing = errors.New("the engine asked for the code of another module than was compiled")
+var (
+	errMissing = errors.New("the engine asked for the code of another module than was compiled")
+	errStale   = errors.New("code of another version of the engine")
+)
 
-// open waits until the code can be read.
-func (i *incoming) open() error {
-	if i.dir != "" {
-		f, err := os.Open(i.path())
-		if err == nil {
-			return i.reuse(f)
-		}
-		if !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("open the cache of compiled modules: %w", err)
-		}
+// reuse opens the file of the cache, if there is one.
+func (i *incoming) reuse() (found bool, err error) {
+	f, err := os.Open(i.path())
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
 	}
+	if err != nil {
+		return false, fmt.Errorf("open the cache of compiled modules: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		err = fmt.Errorf("read the cache of compiled modules: %w", err)
+	} else if info.Size() > maxNative { // it was not written by load
+		return false, errors.Join(f.Close(), i.discard())
+	} else {
+		err = i.accept(uint64(info.Size()))
+	}
+	if err != nil {
+		return false, errors.Join(err, f.Close())
+	}
+	i.file, i.kept = f, true
+	return true, nil
+}
+
+// discard removes the file of the cache.
+func (i *incoming) discard() error {
+	i.file, i.kept = nil, false
+	if err := os.Remove(i.path()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("remove from the cache of compiled modules: %w", err)
+	}
+	return nil
+}
+
+// open waits until the code can be read from the pipe.
+func (i *incoming) open() error {
 	size, err := readSize(i.from)
 	if err != nil {
 		return err
@@ -121,23 +176,13 @@ func (i *incoming) open() error {
 	if err := i.accept(size); err != nil || i.dir == "" {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(i.path()), 0o700); err != nil {
+	if err := os.MkdirAll(i.folder(), 0o700); err != nil {
 		return fmt.Errorf("make the cache of compiled modules: %w", err)
 	}
-	if i.file, err = os.CreateTemp(filepath.Dir(i.path()), "*.tmp"); err != nil {
+	if i.file, err = os.CreateTemp(i.folder(), "*"+unfinished); err != nil {
 		return fmt.Errorf("write to the cache of compiled modules: %w", err)
 	}
 	return nil
-}
-
-// reuse takes the code from a file of the cache.
-func (i *incoming) reuse(f *os.File) error {
-	i.file, i.kept = f, true
-	info, err := f.Stat()
-	if err != nil {
-		return fmt.Errorf("read the cache of compiled modules: %w", err)
-	}
-	return i.accept(uint64(info.Size()))
 }
 
 func (i *incoming) accept(size uint64) error {
@@ -148,25 +193,18 @@ func (i *incoming) accept(size uint64) error {
 	return i.room(size)
 }
 
-func (i *incoming) path() string {
-	return filepath.Join(i.dir, "compiled", hex.EncodeToString(i.key[:]))
-}
+func (i *incoming) folder() string { return filepath.Join(i.dir, "compiled") }
 
-// close ends the use of the pipe, and of the cache's file. What was written to that stays if all went well, and so
+func (i *incoming) path() string { return filepath.Join(i.folder(), hex.EncodeToString(i.key[:])) }
+
+// close ends the use of the cache's file. What was written to that stays if all went well, and so
 // does what was read.
 func (i *incoming) close(good bool) error { //nolint:revive // an outcome, not a mode
-	defer func() { i.from, i.room = nil, nil }() // the runtime keeps this
 	switch {
 	case i.file == nil:
 		return nil
-	case i.kept && good:
-		return i.file.Close() //nolint:wrapcheck // it was only read
 	case i.kept:
-		err := errors.Join(i.file.Close(), os.Remove(i.path()))
-		if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove from the cache of compiled modules: %w", err)
-		}
-		return nil
+		return i.file.Close() //nolint:wrapcheck // it was only read
 	}
 	err := errors.Join(i.file.Sync(), i.file.Close())
 	if good && err == nil {
@@ -199,8 +237,27 @@ func (i *incoming) Get(k key) (io.ReadCloser, bool, error) {
 // Add implements entries. The engine calls it if it has compiled a module itself.
 func (i *incoming) Add(key, io.Reader) error { return errMissing }
 
-// Delete implements entries. The engine calls it for code of another version of itself, which is removed; the
-// next attempt compiles.
-func (i *incoming) Delete(key) error {
-	return &policy.Fault{Kind: policy.FaultDeadline, Message: "code of another version of the engine"}
+// Delete implements entries. The engine calls it for code of another version of itself, and
+// would compile the module itself without an error.
+func (i *incoming) Delete(key) error { return errStale }
+
+// unfinished ends the names of files that are being written. The process may end before they
+// are renamed; they are abandoned when nobody has written to them for as long.
+const (
+	unfinished   = ".tmp"
+	abandonedFor = 10 * time.Minute
+)
+
+// removeAbandoned removes files that were not finished.
+func removeAbandoned(folder string) {
+	files, err := os.ReadDir(folder)
+	if err != nil {
+		return // there is none yet, or what opens it says so
+	}
+	for _, f := range files {
+		info, err := f.Info()
+		if err == nil && strings.HasSuffix(f.Name(), unfinished) && time.Since(info.ModTime()) > abandonedFor { //nolint:forbidigo // the file system's clock
+			os.Remove(filepath.Join(folder, f.Name())) //nolint:errcheck // it only takes space
+		}
+	}
 }

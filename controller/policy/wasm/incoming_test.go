@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"spokeshave.dev/controller/core/policy"
 )
@@ -134,15 +135,51 @@ func TestCacheElsewhere(t *testing.T) {
 	}
 	other := slices.Clone(code)
 	other[len("WAZEVO")+1] ^= 1 // the version of the engine
-	for reason, text := range map[string][]byte{"code of another version": other, "a file that was cut short": code[:len(code)/2], "an empty file": nil} {
+	for reason, text := range map[string][]byte{
+		"code of another version": other, "a file that was cut short": code[:len(code)/2], "an empty file": nil, "too large a file": make([]byte, maxNative+1),
+	} {
 		if err := os.WriteFile(files()[0], text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if f := (*policy.Fault)(nil); !errors.As(load(one.all()), &f) || f.Kind != policy.FaultDeadline || len(files()) > 0 {
-			t.Errorf("%s: %v, kept %v", reason, f, files())
+		if err := load(one.all()); err != nil {
+			t.Fatalf("%s counts as none: %v", reason, err)
 		}
-		if err := load(one.all()); err != nil || len(files()) != 1 {
-			t.Fatalf("after %s: %v, kept %v", reason, err, files())
+		if now, err := os.ReadFile(files()[0]); err != nil || len(files()) != 1 || !bytes.Equal(now, code) {
+			t.Errorf("%s is not replaced: %v, kept %v", reason, err, files())
+		}
+	}
+}
+
+// TestAbandoned: files that an engine before did not finish are removed, unless they may be
+// written still.
+func TestAbandoned(t *testing.T) {
+	dir := t.TempDir()
+	folder := filepath.Join(dir, "compiled")
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := func(name string, age time.Duration) string {
+		path, at := filepath.Join(folder, name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, []byte("half"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	gone := file("123.tmp", time.Hour)
+	stay := []string{file("456.tmp", time.Second), file(strings.Repeat("ab", 32), time.Hour)}
+	e := told(work(t, seven().bytes()).all())
+	e.CacheDir = dir
+	p, err := e.compile(t.Context(), source(seven().bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context()) //nolint:errcheck // the end of a test
+	if _, err := os.Stat(gone); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s: %v, want that it is removed", gone, err)
+	}
+	for _, path := range stay {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("%s: %v, want that it stays", path, err)
 		}
 	}
 }
@@ -164,10 +201,7 @@ func TestCodeIsBooked(t *testing.T) {
 	if err != nil || size == 0 {
 		t.Fatal(size, err)
 	}
-	if _, err := load(size - 1); err == nil || !strings.Contains(err.Error(), "compiled code takes") {
-		t.Errorf("%v, want that there is no room for the code", err)
-	}
-	if _, err := load(size + 4*pageSize - 1); err == nil || !strings.Contains(err.Error(), "its code and two instances") {
+	if _, err := load(size + 4*pageSize - 1); err == nil || !strings.Contains(err.Error(), "its code and two instances") || !strings.Contains(err.Error(), "not fit alone") {
 		t.Errorf("%v, want that there is no room for the code and two instances", err)
 	}
 	if _, err := load(size + 4*pageSize); err != nil {

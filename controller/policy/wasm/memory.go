@@ -3,13 +3,21 @@ package wasm
 import (
 	"fmt"
 	"sync"
+
+	"spokeshave.dev/controller/core/policy"
 )
 
 // book divides the memory that all policies of an engine may use together.
 type book struct {
 	mu   sync.Mutex
 	held map[string]map[*Policy]uint64
+	// refused is what policies need that did not fit beside the others: they come again every
+	// minute, and are not compiled again before there is as much.
+	refused map[revision]uint64
 }
+
+// maxRefused is how many refused policies a book remembers.
+const maxRefused = 64
 
 // taken returns the bytes that the policies may use, but for one of them. While a
 // revision replaces another, the larger of the two counts.
@@ -35,16 +43,24 @@ func (b *book) free(p *Policy, most uint64) uint64 {
 	return 0
 }
 
-// fits returns an error if the others do not leave so many bytes of most to a policy; most 0
-// is no limit.
-func (b *book) fits(p *Policy, size, most uint64) error {
+// guests of a policy, besides its spare, have to fit for it to be loaded.
+const leastGuests = 1
+
+func need(native, instance uint64, guests int) uint64 { return native + uint64(guests+1)*instance }
+
+// known returns an error if a policy with the same contents did not fit before, and there is
+// still too little memory for it.
+func (b *book) known(p *Policy, most uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if free := b.free(p, most); most > 0 && size > free {
-		return fmt.Errorf("memory: its compiled code takes %d MiB, and the other WebAssembly policies leave %d of %d MiB: build it for size, or raise --wasm-memory",
-			size>>20, free>>20, most>>20)
-	}
-	return nil
+	return b.fits(p, b.refused[p.revision], most)
+}
+
+// check returns an error if the others do not leave enough of most to a policy.
+func (b *book) check(p *Policy, native, instance, most uint64) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.fits(p, need(native, instance, leastGuests), most)
 }
 
 // reserve books the memory of a policy's code and of its instances: of as many as it wants
@@ -55,13 +71,12 @@ func (b *book) reserve(p *Policy, instance, most uint64) (guests int, err error)
 	defer b.mu.Unlock()
 	name, free := p.info.Namespace+"/"+p.info.Name, b.free(p, most)
 	guests = p.limits.guests
-	for guests > 1 && p.native+uint64(guests+1)*instance > free {
+	for guests > leastGuests && need(p.native, instance, guests) > free {
 		guests--
 	}
-	need := p.native + uint64(guests+1)*instance
-	if need > free {
-		return 0, fmt.Errorf("memory: its code and two instances may use %d MiB, and the other WebAssembly policies leave %d of %d MiB: lower limits.memory of some policy, or raise --wasm-memory",
-			need>>20, free>>20, most>>20)
+	takes := need(p.native, instance, guests)
+	if err := b.fits(p, takes, most); err != nil {
+		return 0, err
 	}
 	if b.held == nil {
 		b.held = map[string]map[*Policy]uint64{}
@@ -69,9 +84,46 @@ func (b *book) reserve(p *Policy, instance, most uint64) (guests int, err error)
 	if b.held[name] == nil {
 		b.held[name] = map[*Policy]uint64{}
 	}
-	b.held[name][p] = need
+	b.held[name][p] = takes
 	return guests, nil
 }
+
+// fits returns an error if the others do not leave so many bytes of most to a policy. Another
+// attempt may succeed once they leave more, unless it would not fit alone.
+func (b *book) fits(p *Policy, takes, most uint64) error {
+	delete(b.refused, p.revision)
+	free := b.free(p, most)
+	switch {
+	case takes <= free:
+		return nil
+	case takes > most:
+		return fmt.Errorf("memory: its code and two instances may use %.1f MiB, and all WebAssembly policies together %.1f MiB: it would not fit alone; build it for size, lower its limits.memory, or raise --wasm-memory",
+			mib(takes), mib(most))
+	}
+	if b.refused == nil || len(b.refused) >= maxRefused {
+		b.refused = map[revision]uint64{}
+	}
+	b.refused[p.revision] = takes
+	return &crowded{
+		text: fmt.Sprintf("memory: its code and two instances may use %.1f MiB, and the other WebAssembly policies leave %.1f of %.1f MiB: it is loaded when they leave enough; lower limits.memory of some policy, remove one, or raise --wasm-memory",
+			mib(takes), mib(free), mib(most)),
+		fault: policy.Fault{Kind: policy.FaultDeadline},
+	}
+}
+
+// crowded is the refusal of a policy that does not fit beside the others. Another attempt may succeed.
+type crowded struct {
+	text  string
+	fault policy.Fault
+}
+
+// Error implements error.
+func (c *crowded) Error() string { return c.text }
+
+// Unwrap returns the fault.
+func (c *crowded) Unwrap() error { return &c.fault }
+
+func mib(n uint64) float64 { return float64(n) / (1 << 20) }
 
 // release frees what a policy has booked.
 func (b *book) release(p *Policy) {

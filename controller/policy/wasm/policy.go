@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"spokeshave.dev/controller/core/policy"
+	"spokeshave.dev/controller/policy/wasm/meter"
 	"spokeshave.dev/controller/policy/wire"
 	"spokeshave.dev/sdk/abi"
 )
@@ -27,8 +29,8 @@ type Engine struct {
 	// so that a restart need not compile them again. Anyone who can write to it can
 	// run code in the controller.
 	CacheDir string
-	// Memory is how many bytes the instances of all policies may use together; 0 for no
-	// limit. A policy for whose instances there is no room is refused.
+	// Memory is how many bytes the compiled code and the instances of all policies may use
+	// together; 0 for no limit. A policy for which there is no room is refused.
 	Memory uint64
 
 	// Elsewhere, when set, compiles modules in another process, so that what compiling takes
@@ -43,9 +45,9 @@ type Engine struct {
 	// compiling is held during a compilation in this process: each may allocate 100 MB and more.
 	compiling sync.Mutex
 
-	opening sync.Once
-	cache   wazero.CompilationCache
-	broken  error
+	opening, tidying sync.Once
+	cache            wazero.CompilationCache
+	broken           error
 }
 
 // compiled opens the cache folder on the first call; nil without a folder.
@@ -75,8 +77,16 @@ type Policy struct {
 	breaker policy.Breaker
 	// native is how many bytes the compiled code takes, 0 if unknown.
 	native uint64
+	// revision is what native and the size of an instance follow from.
+	revision revision
 	// release frees the memory that is booked for the code and the instances.
 	release func()
+}
+
+// revision identifies a module under its limits.
+type revision struct {
+	module [sha256.Size]byte
+	limits meter.Limits
 }
 
 // Compile checks, meters and compiles a module. It then starts and configures a
@@ -104,6 +114,7 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 		bounds.setup.deadline = e.patience
 	}
 	p := &Policy{info: src.Info, config: src.Config, limits: bounds, log: e.Log, release: func() {}}
+	p.revision = revision{sha256.Sum256(src.Module), bounds.module}
 	p.info.Engine, p.info.Guards = Name, src.Info.Answers(policy.HookCeiling)
 	if err := e.build(ctx, p, src); err != nil {
 		p.release()
@@ -117,6 +128,11 @@ func (e *Engine) compile(ctx context.Context, src *policy.Source) (*Policy, erro
 
 // build compiles the module, books memory for its instances and tries it out.
 func (e *Engine) build(ctx context.Context, p *Policy, src *policy.Source) error {
+	if e.Memory > 0 {
+		if err := e.book.known(p, e.Memory); err != nil {
+			return err
+		}
+	}
 	compile := e.here
 	if e.Elsewhere != nil {
 		compile = e.fetch

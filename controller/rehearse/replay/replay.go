@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"spokeshave.dev/controller/core/decide"
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/core/policy"
 	"spokeshave.dev/controller/policy/engine"
 	"spokeshave.dev/controller/policy/load"
@@ -67,14 +68,19 @@ type Failure struct {
 
 // Again makes a recorded decision again with the policies of the record. A decision that
 // met a defect meets it again.
-func Again(ctx context.Context, r *journal.Record) (_ *Result, err error) {
+func Again(ctx context.Context, r *journal.Record) (*Result, error) { return again(ctx, r, decide.Try) }
+
+// try is decide.Try.
+type try func(context.Context, *model.Snapshot, []policy.Policy, decide.Options) decide.Decision
+
+func again(ctx context.Context, r *journal.Record, decideAgain try) (_ *Result, err error) {
 	s, err := r.Unpack()
 	if err != nil {
 		return nil, err
 	}
 	policies, done := reload(ctx, r, s.Time)
 	defer func() { err = errors.Join(err, done()) }()
-	d := decide.Try(ctx, s, policies, r.Asked.Options())
+	d := decideAgain(ctx, s, policies, r.Asked.Options())
 	got, err := json.Marshal(&d)
 	if err != nil {
 		return nil, fmt.Errorf("encode decision %s: %w", r.ID, err)

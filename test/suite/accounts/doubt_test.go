@@ -35,6 +35,8 @@ type office struct {
 	// decided is set after the first count: the node is then known to be launched by a
 	// decision, so that there must be a ledger.
 	decided bool
+	// beside are nodes that run besides.
+	beside []model.Node
 }
 
 // newOffice returns an office whose clock shows start.
@@ -66,6 +68,7 @@ func (o *office) count(t *testing.T, k *ledger.Tracker) (micro int64, doubt stri
 		s.Nodes[0].Bought = &model.Bought{Price: rate}
 	}
 	o.decided = true
+	s.Nodes = append(s.Nodes, o.beside...)
 	if err := k.Count(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,19 @@
 package accounts
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/reconcile/breaker"
 	"spokeshave.dev/controller/kube/reconcile/ledger"
 	"spokeshave.dev/test/kit/apiserver"
@@ -25,16 +29,20 @@ func TestRestoredLedger(t *testing.T) {
 		hours  float64
 		doubt  string
 	}{
-		"stored":     {stored: true, hours: 7.01},
-		"not stored": {hours: 7.01, doubt: "the API server was restored from a backup before"}, // the one node that is left has run all the time
+		"stored":     {stored: true, hours: 13.01},
+		"not stored": {hours: 7.01, doubt: "the API server was restored from a backup before"}, // nobody knows of the other node
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := newOffice(t, c, map[bool]string{true: "stored", false: "lost"}[tc.stored], middle)
 			k := o.keeper()
 			o.want(t, k, "before the backup", 1, "")
 			backup := o.read(t, ledger.Name)
-			o.clock.Step(6 * time.Hour)
-			o.want(t, k, "six hours later", 7, "")
+			o.clock.Step(3 * time.Hour)
+			o.beside = []model.Node{{Name: "b", Claim: "b", InstanceType: "m5.large", CapacityType: model.OnDemand, Price: rate, LaunchedAt: middle}}
+			o.want(t, k, "three hours later, with another node that has run since", 7, "")
+			o.beside = nil
+			o.clock.Step(3 * time.Hour)
+			o.want(t, k, "six hours later, when it is gone", 13, "")
 			_, cm, err := o.store(ledger.Name).Read(t.Context())
 			if err == nil {
 				_, err = o.store(ledger.Name).Replace(t.Context(), cm, []byte(backup), nil)
@@ -55,7 +63,7 @@ func TestRestoredLedger(t *testing.T) {
 			}
 			if tc.stored {
 				o.clock.Step(time.Second) // it is not due by the time
-				o.want(t, k, "asked to be stored", 7+31./3600, "")
+				o.want(t, k, "asked to be stored", 13+31./3600, "")
 				if !k.Recorded(found, time.Time{}) {
 					t.Error("it ends after that, and does not say so")
 				}
@@ -200,6 +208,62 @@ func TestRestoredWithoutLedger(t *testing.T) {
 				t.Fatal(err)
 			}
 			o.want(t, o.keeper(), "the first ledger", 1, tc.doubt)
+		})
+	}
+}
+
+// forgetful is an API server that does not tell the marks on record.
+type forgetful struct {
+	client.Client
+
+	fails bool
+}
+
+func (f *forgetful) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	if f.fails && key.Name == breaker.Name {
+		return apierrors.NewInternalError(errors.New("no answer"))
+	}
+	return f.Client.Get(ctx, key, o, opts...)
+}
+
+// TestLossIsToldOnce: a ledger that was lost is reported once, however often the marks of what happened
+// to the API server cannot be read.
+func TestLossIsToldOnce(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	for name, previous := range map[string]bool{"begun-anew": false, "continued": true} {
+		t.Run(name, func(t *testing.T) {
+			o := newOffice(t, c, "once-"+name, middle)
+			o.want(t, o.keeper(), "at first", 1, "")
+			o.delete(t, ledger.Name)
+			if !previous {
+				o.delete(t, ledger.PreviousName)
+			}
+			k, live := o.keeper(), &forgetful{Client: c, fails: true}
+			k.Live = live
+			for range 3 {
+				o.clock.Step(time.Minute)
+				s := &model.Snapshot{Time: o.clock.Now(), Nodes: []model.Node{{Name: "a", Claim: "a", Pool: -1, LaunchedAt: middle.Add(-time.Hour), Bought: &model.Bought{Price: rate}}}}
+				if err := k.Count(t.Context(), s); err == nil {
+					t.Fatal("it goes on without the marks")
+				}
+			}
+			if len(o.events.Events) > 0 {
+				t.Errorf("reported before it goes on: %s", <-o.events.Events)
+			}
+			live.fails = false
+			for range 3 {
+				o.clock.Step(time.Minute)
+				o.count(t, k)
+			}
+			told := 0
+			for len(o.events.Events) > 0 {
+				if strings.Contains(<-o.events.Events, karpv1.EventLedgerLost) {
+					told++
+				}
+			}
+			if told != 1 {
+				t.Errorf("reported %d times", told)
+			}
 		})
 	}
 }

@@ -74,6 +74,10 @@ func TestChurn(t *testing.T) {
 	}
 	n := sizeOf(share(t))
 	var first, last figures
+	loaded, err := loadedRevisions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	start := clock.RealClock{}.Now()
 	for round := range n.rounds {
 		began := clock.RealClock{}.Now()
@@ -112,7 +116,10 @@ func TestChurn(t *testing.T) {
 			t.Errorf("%s grew from %.0f to %.0f", each.what, each.before, each.after)
 		}
 	}
-	err := stack.Until(t.Context(), "the series of what is gone to leave", 3*time.Minute, func(ctx context.Context) (string, bool) {
+	if want := float64(n.rounds * n.policies); last.revisions-loaded < want {
+		t.Errorf("%.0f revisions of policies were loaded, want %.0f at least", last.revisions-loaded, want)
+	}
+	err = stack.Until(t.Context(), "the series of what is gone to leave", 3*time.Minute, func(ctx context.Context) (string, bool) {
 		var f figures
 		if err := get(ctx, "/metrics", f.read); err != nil {
 			return err.Error(), false

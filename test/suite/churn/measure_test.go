@@ -24,6 +24,8 @@ type figures struct {
 	// program that has allocated. Only ENABLE_PROFILING turns it on.
 	records    float64
 	goroutines float64
+	// revisions is how many revisions of policies have been loaded since the start.
+	revisions float64
 	// cpu is the processor time since the start, in seconds.
 	cpu float64
 	// series is how many lines /metrics has, stale how many of them name something of
@@ -78,6 +80,7 @@ func (f *figures) read(r io.Reader) error {
 	known := map[string]*float64{
 		"process_resident_memory_bytes": &f.resident, "go_memstats_buck_hash_sys_bytes": &f.records,
 		"go_goroutines": &f.goroutines, "process_cpu_seconds_total": &f.cpu,
+		`spokeshave_policy_revisions_total{outcome="active"}`: &f.revisions,
 	}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)

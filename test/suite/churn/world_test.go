@@ -165,18 +165,41 @@ func replacePolicies(ctx context.Context, from, n int) <-chan error {
 	out := make(chan error, 1)
 	go func() {
 		for version := from; version < from+n; version++ {
-			if err := stack.ApplyPolicy(ctx, policyOf(version)); err != nil {
+			if err := replacePolicy(ctx, version); err != nil {
 				out <- err
 				return
-			}
-			select { // a version that is replaced at once is never loaded
-			case <-clock.RealClock{}.After(300 * time.Millisecond):
-			case <-ctx.Done():
 			}
 		}
 		out <- nil
 	}()
 	return out
+}
+
+// replacePolicy applies a version of the policy and waits until it is in force: a version that
+// is replaced before is never loaded.
+func replacePolicy(ctx context.Context, version int) error {
+	before, err := loadedRevisions(ctx)
+	if err != nil {
+		return err
+	}
+	if err := stack.ApplyPolicy(ctx, policyOf(version)); err != nil {
+		return err
+	}
+	return stack.Until(ctx, fmt.Sprintf("version %d of the policy to be in force", version), 5*time.Minute, func(ctx context.Context) (string, bool) {
+		select { // /metrics has megabytes in a long run
+		case <-clock.RealClock{}.After(300 * time.Millisecond):
+		case <-ctx.Done():
+		}
+		now, err := loadedRevisions(ctx)
+		return fmt.Sprintf("%.0f revisions, %v", now, err), err == nil && now > before
+	})
+}
+
+// loadedRevisions returns how many revisions of policies the controller has loaded.
+func loadedRevisions(ctx context.Context) (float64, error) {
+	var f figures
+	err := get(ctx, "/metrics", f.read)
+	return f.revisions, err
 }
 
 func policyOf(version int) *corev1.ConfigMap {

@@ -113,6 +113,9 @@ func registered(t *testing.T) names {
 	if err := metric.Build(n, "1"); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := policies.NewRevisions(n); err != nil {
+		t.Fatal(err)
+	}
 	interruption.NewMetrics(n)
 	repair.NewMetrics(n, shared)
 	breaker.NewMetrics(n)

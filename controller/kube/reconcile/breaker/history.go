@@ -10,8 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 // tolerance is by how much clocks may differ, and, where the launch of the newest instance
@@ -61,15 +59,15 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	case !h.seen.IsZero() && (cm == nil || stored.Seen.Before(h.seen) || stored.Launched.Before(h.launched)):
 		h.doubt(stored)
 		ours.Seen, ours.Launched, ours.Listed, ours.changed = stored.Seen, stored.Launched, stored.Listed, true
-		h.good = latest(h.good, h.seen)
+		h.good = laterOf(h.good, h.seen)
 		lower := cm != nil && revision(cm) < revision(h.stored) // an edit would have raised it
 		if lower && !stored.Restored.After(ours.Restored) {
-			h.mark(ours, later(now, ours.Restored), h.good)
+			h.mark(ours, nextMark(now, ours.Restored))
 		}
 		h.seen, h.launched = time.Time{}, time.Time{}
 	}
 	if stored.Restored.After(ours.Restored) { // another replica has found it
-		h.mark(ours, stored.Restored, h.good)
+		h.mark(ours, stored.Restored)
 	}
 	h.stored = cm
 	if cm != nil {
@@ -77,11 +75,9 @@ func (h *history) look(cm *corev1.ConfigMap, stored, ours *state, now time.Time)
 	}
 }
 
-// mark notes when it was found that the API server went back in time, and when this process saw it last
-// before that.
-func (h *history) mark(s *state, found, good time.Time) {
-	s.Restored, s.changed = found.UTC(), true
-	h.marked, h.good = true, good
+// mark notes when it was found that the API server went back in time.
+func (h *history) mark(s *state, found time.Time) {
+	s.Restored, s.changed, h.marked = found.UTC(), true, true
 }
 
 // revision is etcd's revision of an object's last write, which grows with every write of any object. It
@@ -197,14 +193,15 @@ func Restored(b *Breaker) (found, good time.Time) {
 
 // Rewound puts on record that the API server went back in time: this replica has seen it last, before that, at the
 // moment good, when the record had the mark known. It does not when another replica has found it since. It may be called
-// by replicas that do not lead, and changes nothing else of the record.
+// by replicas that do not lead, and changes nothing else of the record. What the API server refuses for good ([configmap.Refused])
+// is doubted in any case by whoever leads.
 func Rewound(ctx context.Context, b *Breaker, known, good time.Time) error {
 	if b == nil {
 		return nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.history.good = latest(b.history.good, good)
+	b.history.good = laterOf(b.history.good, good)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: Name}}
 	if err := client.IgnoreNotFound(b.Live.Get(ctx, client.ObjectKeyFromObject(cm), cm)); err != nil {
 		return fmt.Errorf("read ConfigMap %s/%s: %w", b.Namespace, Name, err)
@@ -213,7 +210,7 @@ func Rewound(ctx context.Context, b *Breaker, known, good time.Time) error {
 	if stored.Restored.After(known) {
 		return nil
 	}
-	stored.Restored = later(b.Clock.Now(), known)
+	stored.Restored = nextMark(b.Clock.Now(), known)
 	data, err := stored.encode()
 	if err != nil {
 		return err
@@ -224,21 +221,21 @@ func Rewound(ctx context.Context, b *Breaker, known, good time.Time) error {
 	} else {
 		err = b.Client.Update(ctx, cm)
 	}
-	if err != nil && !configmap.Refused(err) { // what is refused is doubted in any case
+	if err != nil {
 		return fmt.Errorf("write ConfigMap %s/%s: %w", b.Namespace, Name, err)
 	}
 	return nil
 }
 
-func latest(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}
 	return b
 }
 
-// later returns a mark that is later than the one before, whatever clocks say.
-func later(now, before time.Time) time.Time {
+// nextMark returns a mark that is later than the one before, whatever clocks say.
+func nextMark(now, before time.Time) time.Time {
 	if now.After(before) {
 		return now
 	}
@@ -255,7 +252,8 @@ func Forgot(b *Breaker) {
 	defer b.mu.Unlock()
 	if h := &b.history; !h.marked {
 		// Where something could not be written, seen is from before the doubt.
-		h.mark(&b.state, later(b.Clock.Now(), b.state.Restored), latest(h.good, h.seen))
+		h.good = laterOf(h.good, h.seen)
+		h.mark(&b.state, nextMark(b.Clock.Now(), b.state.Restored))
 	}
 }
 

@@ -127,29 +127,31 @@ func (k *Tracker) overtaken(ctx context.Context, l *spend.Ledger, s *model.Snaps
 	if !l.KnowsRestored { // one of an earlier version does not know what was found before it ends either
 		missed = restored.Truncate(time.Second).After(l.Through)
 	}
-	l.Restored, l.KnowsRestored = latest(l.Restored, restored), true
+	if l.KnowsRestored = true; restored.After(l.Restored) {
+		l.Restored = restored
+	}
 	if !missed {
-		k.unstored = k.unwritten(ctx, l, s)
+		k.unstored = k.unwritten(l, s)
 		return nil
 	}
-	k.unstored = k.restored(ctx, s, restored, "its ledger ends at "+l.Through.Format(time.RFC3339))
+	k.unstored = k.restored(s, restored, "its ledger ends at "+l.Through.Format(time.RFC3339))
 	return nil
 }
 
 // restored returns the doubt about a ledger that does not take a restore of the API server into account.
-func (k *Tracker) restored(ctx context.Context, s *model.Snapshot, at time.Time, why string) *spend.Doubt {
+func (k *Tracker) restored(s *model.Snapshot, at time.Time, why string) *spend.Doubt {
 	out := &spend.Doubt{
 		Since:  s.Time.UTC().Truncate(time.Second),
 		Reason: fmt.Sprintf("the API server was restored from a backup before %s, and %s", at.Format(time.RFC3339), why),
 	}
-	k.lost(ctx, "%s; it goes on from that", out.Reason)
+	k.found("%s; it goes on from that", out.Reason)
 	return out
 }
 
 // rewound takes into account that the API server went back in time since the ledger was read, or before and it is
 // found only now. The amounts are right when this process read the ledger before that, which it may know a little later
 // than what another replica has found.
-func (k *Tracker) rewound(ctx context.Context, l *spend.Ledger, s *model.Snapshot) {
+func (k *Tracker) rewound(l *spend.Ledger, s *model.Snapshot) {
 	if k.Restored == nil {
 		return
 	}
@@ -159,7 +161,7 @@ func (k *Tracker) rewound(ctx context.Context, l *spend.Ledger, s *model.Snapsho
 		l.Restored = at
 		k.urgent.Store(true)
 		if !right && l.Doubt == nil {
-			l.Doubt = k.restored(ctx, s, at, "this process has read the ledger after that, at "+k.read.UTC().Format(time.RFC3339))
+			l.Doubt = k.restored(s, at, "this process has read the ledger after that, at "+k.read.UTC().Format(time.RFC3339))
 			k.raised = l.Doubt
 		}
 	case right && k.raised != nil && l.Doubt == k.raised && at.Equal(l.Restored):
@@ -168,17 +170,10 @@ func (k *Tracker) rewound(ctx context.Context, l *spend.Ledger, s *model.Snapsho
 	}
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
 // unwritten returns a doubt about a ledger that was read: nodes were launched so long after its end that it
 // was not written meanwhile, as while the API server refuses it. Of those that are gone, nobody knows. It
 // returns nil when there are none.
-func (k *Tracker) unwritten(ctx context.Context, l *spend.Ledger, s *model.Snapshot) *spend.Doubt {
+func (k *Tracker) unwritten(l *spend.Ledger, s *model.Snapshot) *spend.Doubt {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if n.Bought == nil || !n.LaunchedAt.After(l.Through.Add(jump)) {
@@ -188,7 +183,7 @@ func (k *Tracker) unwritten(ctx context.Context, l *spend.Ledger, s *model.Snaps
 			Since:  s.Time.UTC().Truncate(time.Second),
 			Reason: fmt.Sprintf("nodes were launched after %s, while the ledger was not stored", l.Through.Format(time.RFC3339)),
 		}
-		k.lost(ctx, "%s; it goes on from what was stored then", out.Reason)
+		k.found("%s; it goes on from what was stored then", out.Reason)
 		return out
 	}
 	return nil

@@ -39,7 +39,7 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 		}
 	}
 	if errors.Is(err, spend.ErrNewer) {
-		next, beginErr := k.anew(ctx, k.begin(ctx, s, err.Error()))
+		next, beginErr := k.anew(ctx, k.begin(s, err.Error()))
 		k.newer = next.Doubt
 		return next, beginErr
 	}
@@ -48,21 +48,21 @@ func (k *Tracker) current(ctx context.Context, s *model.Snapshot) (spend.Ledger,
 	case readErr != nil:
 		return spend.Ledger{}, readErr
 	case earlier != nil:
-		k.lost(ctx, "%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
+		k.found("%s; it continues from the one of %s", why(err), earlier.Through.Format(time.RFC3339))
 		return *earlier, k.overtaken(ctx, earlier, s)
 	case err != nil || established(s):
-		return k.anew(ctx, k.begin(ctx, s, why(err)))
+		return k.anew(ctx, k.begin(s, why(err)))
 	}
 	counted, err := k.counted(ctx, s.Time)
 	switch {
 	case err != nil:
 		return spend.Ledger{}, err
 	case counted:
-		return k.anew(ctx, k.begin(ctx, s, "the ledger is missing, and there is a history of spend that was counted with one"))
+		return k.anew(ctx, k.begin(s, "the ledger is missing, and there is a history of spend that was counted with one"))
 	}
 	next, err := k.anew(ctx, spend.New(s))
 	if err == nil && !next.Restored.Before(next.Month) {
-		next.Doubt = k.begin(ctx, s, "there is no ledger, and the API server was restored from a backup before "+next.Restored.Format(time.RFC3339)).Doubt
+		next.Doubt = k.begin(s, "there is no ledger, and the API server was restored from a backup before "+next.Restored.Format(time.RFC3339)).Doubt
 	}
 	return next, err
 }
@@ -115,10 +115,10 @@ func established(s *model.Snapshot) bool {
 
 // begin returns a new ledger in doubt. Its amounts are estimated from the running
 // instances.
-func (k *Tracker) begin(ctx context.Context, s *model.Snapshot, reason string) spend.Ledger {
+func (k *Tracker) begin(s *model.Snapshot, reason string) spend.Ledger {
 	next := spend.New(s)
 	next.Doubt = &spend.Doubt{Since: s.Time.UTC().Truncate(time.Second), Reason: reason}
-	k.lost(ctx, "%s; begun anew: %.2f $ estimated from the instances that still run", reason, total(&next))
+	k.found("%s; begun anew: %.2f $ estimated from the instances that still run", reason, total(&next))
 	return next
 }
 
@@ -157,19 +157,33 @@ func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *mode
 		if err := k.overtaken(ctx, earlier, s); err != nil {
 			return l, err
 		}
-		k.lost(ctx, "%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
+		k.found("%s; it continues from the one of %s", reason, earlier.Through.Format(time.RFC3339))
 		return *earlier, nil
 	}
 	if l.Doubt != nil && l.Month.After(s.Time) {
-		return k.anew(ctx, k.begin(ctx, s, l.Doubt.Reason))
+		return k.anew(ctx, k.begin(s, l.Doubt.Reason))
 	}
 	if l.Month.After(s.Time) {
-		return k.anew(ctx, k.begin(ctx, s, reason))
+		return k.anew(ctx, k.begin(s, reason))
 	}
 	// The same month: what it has counted is too much, and more is counted from now on.
-	k.lost(ctx, "%s; what it has counted stays", reason)
+	k.found("%s; what it has counted stays", reason)
 	l.Through = s.Time.UTC()
 	return l, nil
+}
+
+// found notes that the ledger was lost. It is reported when Count goes on from that, and so once: a
+// Count that ends with an error before is repeated, and finds the same.
+func (k *Tracker) found(format string, args ...any) {
+	k.losses = append(k.losses, fmt.Sprintf(format, args...))
+}
+
+// report reports what was found.
+func (k *Tracker) report(ctx context.Context) {
+	for _, text := range k.losses {
+		k.lost(ctx, "%s", text)
+	}
+	k.losses = nil
 }
 
 // lost reports that the ledger was lost, on its ConfigMap.

@@ -88,6 +88,8 @@ type Tracker struct {
 	unstored *spend.Doubt
 	// raised is the doubt that rewound has raised, until it turns out to be none; nil for none.
 	raised *spend.Doubt
+	// losses say what the Count that runs has found to be lost.
+	losses []string
 	// looked is when stored was last read for an acceptance.
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
@@ -105,6 +107,7 @@ type Tracker struct {
 // read: nothing should be launched before it is known what has been spent. That the API server
 // refuses the ledger for good is no error, but a doubt.
 func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
+	k.losses = nil
 	now, err := k.current(ctx, s)
 	if err != nil {
 		return err
@@ -114,6 +117,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	// While the ledger is refused, the clock cannot be compared: what was counted is not given up for a clock that is behind.
 	if k.clock.wrong() || k.refused != "" && now.Through.Sub(s.Time) > stepTolerance {
+		k.report(ctx)
 		k.publish(&now, s)
 		return nil
 	}
@@ -132,7 +136,8 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 		next.Doubt = k.unstored
 	}
 	k.unstored = nil
-	k.rewound(ctx, &next, s)
+	k.rewound(&next, s)
+	k.report(ctx)
 	k.publish(&next, s)
 	if !k.due() {
 		return nil

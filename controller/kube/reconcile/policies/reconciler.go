@@ -47,6 +47,8 @@ type Reconciler struct {
 	Leading func() bool
 	// Changed is called when the set of policies in force has changed.
 	Changed func()
+	// Revisions counts what was loaded and what was rejected.
+	Revisions *Revisions
 	// Clock tells whether a policy is suspended now.
 	Clock clock.WithTicker
 
@@ -145,6 +147,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if apierrors.IsNotFound(err) {
 		changed, err := r.Loader.Delete(ctx, key)
 		r.settled.Delete(key)
+		r.Revisions.forget(key)
 		if changed {
 			ctrl.LoggerFrom(ctx).Info("policy is gone")
 			r.Changed()
@@ -171,6 +174,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 // ConfigMap changes.
 func (r *Reconciler) load(ctx context.Context, cm *corev1.ConfigMap) (again time.Duration, err error) {
 	log := ctrl.LoggerFrom(ctx)
+	defer r.Revisions.count(r.Loader, cm)
 	changed, err := r.Loader.Apply(ctx, cm)
 	switch {
 	case changed:

@@ -161,6 +161,23 @@ func limit(r *reader) (least uint32, most *uint32) {
 	return least, most
 }
 
+// MostPages returns how many pages of memory an instance of a module may have that Rewrite has
+// returned, 0 if it has no memory.
+func MostPages(module []byte) uint32 {
+	all, err := split(module)
+	if err != nil || all[secMemory] == nil {
+		return 0
+	}
+	r := &reader{b: all[secMemory]}
+	if r.u32() == 0 {
+		return 0
+	}
+	if _, most := limit(r); most != nil && r.err == nil {
+		return *most
+	}
+	return 0
+}
+
 func (w *rewriter) readExports(r *reader) {
 	w.exported = map[uint32]bool{}
 	for range entries(r, 3, w.limits.Entries) {

@@ -48,8 +48,7 @@ func (o *outcome) oneWeight() bool {
 // recreate makes the best plan cheaper by ruin and recreate, several times at the same time.
 func (s *search) recreate() {
 	made := make([]recreated, recreations)
-	var shared insertion.Places
-	parallel.Each(len(made), func(i int) { made[i].make(s, uint64(i), &shared) })
+	parallel.Each(len(made), func(i int) { made[i].make(s, uint64(i)) })
 	for i := range made {
 		x := &made[i]
 		s.log.begin(Trial{Strategy: "ruin and recreate", Question: s.name, Why: "new nodes cost something", Effort: quickEffort})
@@ -76,7 +75,7 @@ func (o *outcome) binds(q *question) bool {
 }
 
 // make makes the plan. It reads the search and does not change it.
-func (x *recreated) make(s *search, seed uint64, shared *insertion.Places) {
+func (x *recreated) make(s *search, seed uint64) {
 	in := s.in
 	in.Effort, in.work = min(in.Effort, quickEffort), &x.work
 	p := problem.New(in.problem(s.required))
@@ -85,7 +84,7 @@ func (x *recreated) make(s *search, seed uint64, shared *insertion.Places) {
 	if start == nil {
 		return
 	}
-	if t := insertion.Recreate(p, in.options(), hosts, start, recreateRounds, draw.Numbers(seed), shared); t != nil {
+	if t := insertion.Recreate(p, in.options(), hosts, start, recreateRounds, draw.Numbers(seed)); t != nil {
 		x.plan = write(p, &in, t.Attempt, hosts)
 	}
 }

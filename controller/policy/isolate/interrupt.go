@@ -45,23 +45,25 @@ func (r *running) interrupt() {
 	}
 }
 
-// enter waits for one of the trials, for a process that is prepared for extra. If policies in force
-// wait for that process, a job that keeps it waiting is interrupted.
-func (h *host) enter(ctx context.Context, extra *compiled) error {
-	waits := time.NewTicker(interruptAfter) //nolint:forbidigo // not the decisions' time
-	defer waits.Stop()
-	for {
-		select {
-		case h.trials <- struct{}{}:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err() //nolint:wrapcheck // the caller wraps it
-		case <-waits.C:
-			if h.urgent(extra) {
-				h.running.interrupt()
+// hurry interrupts jobs, if policies in force wait for a process that is prepared for extra, until
+// stop is called.
+func (h *host) hurry(extra *compiled) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		waits := time.NewTicker(interruptAfter) //nolint:forbidigo // not the decisions' time
+		defer waits.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-waits.C:
+				if h.urgent(extra) {
+					h.running.interrupt()
+				}
 			}
 		}
-	}
+	}()
+	return func() { close(done) }
 }
 
 // urgent reports whether a process that is prepared for extra, nil for all policies, is one for

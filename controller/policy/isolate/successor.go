@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"spokeshave.dev/controller/core/policy"
@@ -125,16 +126,17 @@ func (h *host) fetch(ctx context.Context, p *compiled) {
 // replace prepares a process with all policies, and with extra if it is not nil, while
 // the present one answers, and then puts it in its place.
 func (h *host) replace(ctx context.Context, extra *compiled) error {
-	select {
-	case h.building <- struct{}{}:
-		defer func() { <-h.building }()
-	case <-ctx.Done():
-		return fmt.Errorf("wait to load: %w", ctx.Err())
+	stop := sync.OnceFunc(h.hurry(extra))
+	defer stop()
+	for _, slot := range []chan struct{}{h.building, h.trials} {
+		select {
+		case slot <- struct{}{}:
+			defer func() { <-slot }()
+		case <-ctx.Done():
+			return fmt.Errorf("wait to load: %w", ctx.Err())
+		}
 	}
-	if err := h.enter(ctx, extra); err != nil {
-		return fmt.Errorf("wait to load: %w", err)
-	}
-	defer func() { <-h.trials }()
+	stop()
 	if extra != nil && !h.has(extra) || h.complete(extra) { // closed meanwhile, or loaded by another call
 		return nil
 	}

@@ -2,6 +2,7 @@ package wasm
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"spokeshave.dev/controller/core/policy"
@@ -13,11 +14,28 @@ type book struct {
 	held map[string]map[*Policy]uint64
 	// refused is what policies need that did not fit beside the others: they come again every
 	// minute, and are not compiled again before there is as much.
-	refused map[revision]uint64
+	refused []refused
 }
 
-// maxRefused is how many refused policies a book remembers.
+// maxRefused is how many refused policies a book remembers: the latest ones.
 const maxRefused = 64
+
+// refused is what a policy takes that did not fit.
+type refused struct {
+	revision revision
+	takes    uint64
+}
+
+// forget forgets that a policy was refused, and returns what it takes, 0 if it was not.
+func (b *book) forget(p *Policy) (takes uint64) {
+	at := slices.IndexFunc(b.refused, func(r refused) bool { return r.revision == p.revision })
+	if at < 0 {
+		return 0
+	}
+	takes = b.refused[at].takes
+	b.refused = slices.Delete(b.refused, at, at+1)
+	return takes
+}
 
 // taken returns the bytes that the policies may use, but for one of them. While a
 // revision replaces another, the larger of the two counts.
@@ -53,7 +71,7 @@ func need(native, instance uint64, guests int) uint64 { return native + uint64(g
 func (b *book) known(p *Policy, most uint64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.fits(p, b.refused[p.revision], most)
+	return b.fits(p, b.forget(p), most)
 }
 
 // check returns an error if the others do not leave enough of most to a policy.
@@ -91,7 +109,7 @@ func (b *book) reserve(p *Policy, instance, most uint64) (guests int, err error)
 // fits returns an error if the others do not leave so many bytes of most to a policy. Another
 // attempt may succeed once they leave more, unless it would not fit alone.
 func (b *book) fits(p *Policy, takes, most uint64) error {
-	delete(b.refused, p.revision)
+	b.forget(p)
 	free := b.free(p, most)
 	switch {
 	case takes <= free:
@@ -100,10 +118,9 @@ func (b *book) fits(p *Policy, takes, most uint64) error {
 		return fmt.Errorf("memory: its code and two instances may use %.1f MiB, and all WebAssembly policies together %.1f MiB: it would not fit alone; build it for size, lower its limits.memory, or raise --wasm-memory",
 			mib(takes), mib(most))
 	}
-	if b.refused == nil || len(b.refused) >= maxRefused {
-		b.refused = map[revision]uint64{}
+	if b.refused = append(b.refused, refused{p.revision, takes}); len(b.refused) > maxRefused {
+		b.refused = slices.Delete(b.refused, 0, 1)
 	}
-	b.refused[p.revision] = takes
 	return &crowded{
 		text: fmt.Sprintf("memory: its code and two instances may use %.1f MiB, and the other WebAssembly policies leave %.1f of %.1f MiB: it is loaded when they leave enough; lower limits.memory of some policy, remove one, or raise --wasm-memory",
 			mib(takes), mib(free), mib(most)),

@@ -267,3 +267,44 @@ func TestLossIsToldOnce(t *testing.T) {
 		})
 	}
 }
+
+// unheard is an API server that carries writes out while lost is set, and whose answers do not arrive.
+type unheard struct {
+	client.Client
+
+	lost bool
+}
+
+func (u *unheard) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	err := u.Client.Create(ctx, o, opts...)
+	if u.lost {
+		return apierrors.NewInternalError(errors.New("the answer was lost"))
+	}
+	return err
+}
+
+// TestLossIsToldBeforeItIsHidden: a ledger that was lost is reported before another is written in its place, and
+// once, since a process that reads that one does not know of it.
+func TestLossIsToldBeforeItIsHidden(t *testing.T) {
+	c := apiserver.Start(t).Client(t)
+	o := newOffice(t, c, "hidden", middle)
+	o.want(t, o.keeper(), "at first", 1, "")
+	o.delete(t, ledger.Name)
+	k := o.keeper()
+	k.Client, k.ClockTolerance = &unheard{Client: c, lost: true}, 24*365*10*time.Hour
+	s := &model.Snapshot{Time: o.clock.Now(), Nodes: []model.Node{{Name: "a", Claim: "a", Pool: -1, LaunchedAt: middle.Add(-time.Hour), Bought: &model.Bought{Price: rate}}}}
+	if err := k.Count(t.Context(), s); err == nil {
+		t.Fatal("it goes on although the clocks are not compared")
+	}
+	o.clock.Step(time.Minute)
+	o.count(t, o.keeper()) // another process
+	told := 0
+	for len(o.events.Events) > 0 {
+		if strings.Contains(<-o.events.Events, karpv1.EventLedgerLost) {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("reported %d times", told)
+	}
+}

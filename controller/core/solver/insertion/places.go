@@ -13,7 +13,8 @@ import (
 
 // Places are the places of a problem where pods may go, and what is known of them before any pod
 // is placed. Insertions into equal problems, whose hosts are the same and whose strategies have equal
-// Templates, share them, also at the same time. The zero value is ready.
+// Templates, share them, also at the same time; their plans do not depend on what another one has asked. The zero value
+// is ready.
 type Places struct {
 	lock   sync.Mutex
 	byKind map[placesKind]*places

@@ -34,8 +34,9 @@ const (
 // The first plan is start, as far as the constraints hold while one pod is placed after
 // another; pods for which they do not are inserted. New nodes are of NodePools with the weight of that of its
 // first new node. The result is nil where that of Insert is.
-func Recreate(p *problem.Problem, o commit.Options, hosts []problem.Host, start []Start, rounds int, random draw.Numbers, shared *Places) *Insertion {
-	t := prepare(p, o, hosts, Strategy{BestFit: true, Templates: sameWeight(p, start)}, shared)
+func Recreate(p *problem.Problem, o commit.Options, hosts []problem.Host, start []Start, rounds int, random draw.Numbers) *Insertion {
+	var own Places // what is remembered of them decides which random number is drawn for what
+	t := prepare(p, o, hosts, Strategy{BestFit: true, Templates: sameWeight(p, start)}, &own)
 	if t == nil {
 		return nil
 	}

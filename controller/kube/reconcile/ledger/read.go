@@ -172,17 +172,20 @@ func (k *Tracker) restoreFromFuture(ctx context.Context, l spend.Ledger, s *mode
 	return l, nil
 }
 
-// found notes that the ledger was lost. It is reported when Count goes on from that, and so once: a
-// Count that ends with an error before is repeated, and finds the same.
+// found notes that the ledger was lost. It is reported when the marks of what happened to the API server
+// have been read as well: a Count that ends before that is repeated, and finds the same.
 func (k *Tracker) found(format string, args ...any) {
 	k.losses = append(k.losses, fmt.Sprintf(format, args...))
 }
 
-// report reports what was found.
+// report reports what was found, unless a Count that this one repeats has done so.
 func (k *Tracker) report(ctx context.Context) {
 	for _, text := range k.losses {
-		k.lost(ctx, "%s", text)
+		if !k.reported {
+			k.lost(ctx, "%s", text)
+		}
 	}
+	k.reported = k.reported || len(k.losses) > 0
 	k.losses = nil
 }
 

@@ -88,8 +88,10 @@ type Tracker struct {
 	unstored *spend.Doubt
 	// raised is the doubt that rewound has raised, until it turns out to be none; nil for none.
 	raised *spend.Doubt
-	// losses say what the Count that runs has found to be lost.
-	losses []string
+	// losses say what the Count that runs has found to be lost. reported is set while it repeats one that failed
+	// after it had reported them.
+	losses   []string
+	reported bool
 	// looked is when stored was last read for an acceptance.
 	looked time.Time
 	// doubtful says for Collect whether the last snapshot has a SpentDoubt.
@@ -112,12 +114,13 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	if err != nil {
 		return err
 	}
+	k.report(ctx) // before anything is written that would hide it from another process
 	if err := k.checkClock(ctx, &now, s.Time); err != nil && !configmap.Refused(err) {
 		return err
 	}
 	// While the ledger is refused, the clock cannot be compared: what was counted is not given up for a clock that is behind.
 	if k.clock.wrong() || k.refused != "" && now.Through.Sub(s.Time) > stepTolerance {
-		k.report(ctx)
+		k.reported = false
 		k.publish(&now, s)
 		return nil
 	}
@@ -137,7 +140,9 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	k.unstored = nil
 	k.rewound(&next, s)
+	k.reported = false
 	k.report(ctx)
+	k.reported = false
 	k.publish(&next, s)
 	if !k.due() {
 		return nil

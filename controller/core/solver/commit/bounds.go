@@ -70,7 +70,7 @@ func newLimits(p *problem.Problem, headroom []model.Headroom) *Bounds {
 	for i := range p.Snapshot.Pools {
 		b.Limits[i] = supply.LimitsOf(&p.Snapshot.Pools[i])
 	}
-	if p.Supply.Ranked() {
+	if supply.Ranked(p.Supply) {
 		for o := range p.Supply.Offers {
 			b.indexTiers(int32(o))
 		}

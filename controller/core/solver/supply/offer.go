@@ -44,7 +44,7 @@ type Shape struct {
 }
 
 // Ranked reports whether rank policies say anything of any offering.
-func (p *Table) Ranked() bool { return len(p.costs) > 0 }
+func Ranked(p *Table) bool { return len(p.costs) > 0 }
 
 // Effective is what the rank policies say of an offering; nil when they say nothing.
 func (p *Table) Effective(pool, typ, offering int32) *Effective {

@@ -3,6 +3,7 @@ package wasm
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,9 @@ func TestGoGuest(t *testing.T) {
 	in := input(1000)
 	for range 3 {
 		got, err := p.Rank(t.Context(), in)
+		for tries := 0; late(err) && tries < 20; tries++ { // others may have the processors for as long as an answer may take
+			got, err = p.Rank(t.Context(), in)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,6 +83,12 @@ func TestGoGuest(t *testing.T) {
 	if _, err := (&Engine{}).Compile(t.Context(), src); err == nil || !strings.Contains(err.Error(), "does not register") {
 		t.Errorf("a hook that the guest does not register: %v", err)
 	}
+}
+
+// late reports whether an answer did not come in time.
+func late(err error) bool {
+	f := (*policy.Fault)(nil)
+	return errors.As(err, &f) && f.Kind == policy.FaultDeadline
 }
 
 // TestMeteredGoGuest: the metered guest leaves the same bytes as the guest as

@@ -187,7 +187,7 @@ func replacePolicy(ctx context.Context, version int) error {
 	}
 	return stack.Until(ctx, fmt.Sprintf("version %d of the policy to be in force", version), 5*time.Minute, func(ctx context.Context) (string, bool) {
 		select { // /metrics has megabytes in a long run
-		case <-clock.RealClock{}.After(300 * time.Millisecond):
+		case <-clock.RealClock{}.After(time.Second):
 		case <-ctx.Done():
 		}
 		now, err := loadedRevisions(ctx)

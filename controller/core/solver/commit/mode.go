@@ -3,7 +3,9 @@ package commit
 import (
 	"math"
 
+	"spokeshave.dev/controller/core/solver/effort"
 	"spokeshave.dev/controller/core/solver/packing"
+	"spokeshave.dev/controller/core/solver/parallel"
 	"spokeshave.dev/controller/core/solver/problem"
 )
 
@@ -94,12 +96,12 @@ func Best(p *problem.Problem, o Options, left []int32) (*Attempt, []ModeTrial) {
 
 // best returns the best attempt, and the index of its mode among those tried.
 func (x *attempts) best() (found *Attempt, at int) {
-	sparse := x.sparse()
-	if sparse != nil && sparse.pods() > packing.MaxFirstFit {
+	sparse, whole := x.first()
+	switch {
+	case whole == nil:
 		return x.priced(sparse)
-	}
-	if a := x.try(unbounded()); a.complete {
-		found, at = x.priced(a)
+	case whole.complete:
+		found, at = x.priced(whole)
 		if sparse != nil && sparse.better(found) {
 			return sparse, 0
 		}
@@ -133,33 +135,72 @@ func (x *attempts) priced(last *Attempt) (best *Attempt, at int) {
 	return best, at
 }
 
-// sparse returns a plan with few pods on each node, for pods of which many have
-// rules on their own node. It returns nil when there is no podsPerNodeCap or pods
-// are left out.
-func (x *attempts) sparse() *Attempt {
+// first returns a plan with few pods on each node, for pods of which many have
+// rules on their own node, and one in the unbounded mode. The former is nil when there is no
+// podsPerNodeCap or pods are left out, the latter where pods are too many for both. Both are
+// made at the same time where they are needed in any case.
+func (x *attempts) first() (sparse, whole *Attempt) {
 	most := podsPerNodeCap(x.p)
 	if most == 0 {
-		return nil
+		return nil, x.try(unbounded())
 	}
-	if a := x.try(mode{name: "sparse", podsPerNode: most}); a.complete {
-		return a
+	n := int32(0)
+	for _, left := range x.left {
+		n += left
 	}
-	return nil
+	both := make([]made, 2)
+	modes := []mode{{name: "sparse", podsPerNode: most}, unbounded()}
+	if n > packing.MaxFirstFit {
+		both[0].make(x, modes[0])
+	} else {
+		parallel.Each(len(both), func(i int) { both[i].make(x, modes[i]) })
+	}
+	if a := x.record(&both[0]); a.complete {
+		sparse = a
+	}
+	switch {
+	case both[1].attempt != nil:
+		return sparse, x.record(&both[1])
+	case sparse == nil || sparse.pods() <= packing.MaxFirstFit:
+		return sparse, x.try(unbounded())
+	}
+	return sparse, nil
 }
 
 // try makes an attempt in a mode and records it.
 func (x *attempts) try(m mode) *Attempt {
-	before := x.options.Work.Moves()
-	a := newAttempt(x.p, x.options, x.left, m)
+	var t made
+	t.make(x, m)
+	return x.record(&t)
+}
+
+// made is an attempt in a mode, with its work.
+type made struct {
+	attempt *Attempt
+	trial   ModeTrial
+	work    effort.Work
+}
+
+// make makes the attempt. It reads the attempts and does not change them.
+func (t *made) make(x *attempts, m mode) {
+	o := x.options
+	o.Work = &t.work
+	a := newAttempt(x.p, o, x.left, m)
 	a.run()
 	if m.strictOptions && a.LeavesPlaceable() {
 		(&enlarger{a: a}).run()
 	}
 	a.complete = !a.failed && !a.LeavesPlaceable()
-	t := ModeTrial{Name: m.name, Moves: x.options.Work.Moves() - before, Cost: a.Effective() + a.FixedCost().USD()}
+	t.attempt, t.trial = a, ModeTrial{Name: m.name, Moves: t.work.Moves(), Cost: a.Effective() + a.FixedCost().USD()}
 	for c, n := range a.Left {
-		t.Unplaced += int(n * max(1, x.p.Classes[c].BundleSize))
+		t.trial.Unplaced += int(n * max(1, x.p.Classes[c].BundleSize))
 	}
-	x.tried = append(x.tried, t)
-	return a
+}
+
+// record records an attempt that was made.
+func (x *attempts) record(t *made) *Attempt {
+	x.options.Work.Add(&t.work)
+	t.attempt.Options.Work = x.options.Work
+	x.tried = append(x.tried, t.trial)
+	return t.attempt
 }

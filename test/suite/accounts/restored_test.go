@@ -255,16 +255,22 @@ func TestLossIsToldOnce(t *testing.T) {
 				o.clock.Step(time.Minute)
 				o.count(t, k)
 			}
-			told := 0
-			for len(o.events.Events) > 0 {
-				if strings.Contains(<-o.events.Events, karpv1.EventLedgerLost) {
-					told++
-				}
-			}
-			if told != 1 {
-				t.Errorf("reported %d times", told)
-			}
+			o.toldOnce(t)
 		})
+	}
+}
+
+// toldOnce checks that it was reported once that the ledger was lost.
+func (o *office) toldOnce(t *testing.T) {
+	t.Helper()
+	told := 0
+	for len(o.events.Events) > 0 {
+		if strings.Contains(<-o.events.Events, karpv1.EventLedgerLost) {
+			told++
+		}
+	}
+	if told != 1 {
+		t.Errorf("reported %d times", told)
 	}
 }
 
@@ -298,13 +304,5 @@ func TestLossIsToldBeforeItIsHidden(t *testing.T) {
 	}
 	o.clock.Step(time.Minute)
 	o.count(t, o.keeper()) // another process
-	told := 0
-	for len(o.events.Events) > 0 {
-		if strings.Contains(<-o.events.Events, karpv1.EventLedgerLost) {
-			told++
-		}
-	}
-	if told != 1 {
-		t.Errorf("reported %d times", told)
-	}
+	o.toldOnce(t)
 }

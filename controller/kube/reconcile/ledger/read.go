@@ -178,14 +178,11 @@ func (k *Tracker) found(format string, args ...any) {
 	k.losses = append(k.losses, fmt.Sprintf(format, args...))
 }
 
-// report reports what was found, unless a Count that this one repeats has done so.
+// report reports what was found.
 func (k *Tracker) report(ctx context.Context) {
 	for _, text := range k.losses {
-		if !k.reported {
-			k.lost(ctx, "%s", text)
-		}
+		k.lost(ctx, "%s", text)
 	}
-	k.reported = k.reported || len(k.losses) > 0
 	k.losses = nil
 }
 

@@ -114,13 +114,17 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	k.report(ctx) // before anything is written that would hide it from another process
+	if !k.reported { // before anything is written that would hide it from another process
+		k.reported = len(k.losses) > 0
+		k.report(ctx)
+	}
+	k.losses = nil
 	if err := k.checkClock(ctx, &now, s.Time); err != nil && !configmap.Refused(err) {
 		return err
 	}
+	k.reported = false
 	// While the ledger is refused, the clock cannot be compared: what was counted is not given up for a clock that is behind.
 	if k.clock.wrong() || k.refused != "" && now.Through.Sub(s.Time) > stepTolerance {
-		k.reported = false
 		k.publish(&now, s)
 		return nil
 	}
@@ -140,9 +144,7 @@ func (k *Tracker) Count(ctx context.Context, s *model.Snapshot) error {
 	}
 	k.unstored = nil
 	k.rewound(&next, s)
-	k.reported = false
 	k.report(ctx)
-	k.reported = false
 	k.publish(&next, s)
 	if !k.due() {
 		return nil

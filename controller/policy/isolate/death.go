@@ -13,6 +13,8 @@ type death struct {
 	kind policy.FaultKind
 	// stage is what the process was doing, "" if it did not say.
 	stage string
+	// stages is set when all stages together took longer than they may.
+	stages bool
 	// cpu is the processor time that it had used in all.
 	cpu time.Duration
 	// killed is true when a signal has ended it that cannot be caught, and not this end's.
@@ -40,8 +42,9 @@ func (p *process) death() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d.killed = p.cause == causeItself && strings.HasPrefix(state.String(), "signal: killed")
+	d.stages = p.cause == causeStages
 	switch {
-	case p.cause == causeDeadline:
+	case p.cause == causeDeadline || d.stages:
 		d.kind = policy.FaultDeadline
 	case strings.HasPrefix(said, complaint):
 		d.kind = policy.FaultInternal

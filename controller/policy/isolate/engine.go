@@ -13,10 +13,12 @@ import (
 	"spokeshave.dev/controller/policy/confine"
 )
 
-// The limits on a trial: the wall time of each of its stages, and its processor time in
-// all. A stage is the parsing of the files, their compilation, one test and so on.
+// The limits on a trial: the wall time of each of its stages and of all of them, and its processor time
+// in all. A stage is the parsing of the files, their compilation, one test and so on. The time of all
+// stages leaves a process a twentieth of a processor.
 const (
 	stageLimit = 5 * time.Second
+	trialLimit = 10 * time.Minute
 	trialCPU   = 30 * time.Second
 )
 
@@ -55,9 +57,9 @@ type Config struct {
 	// Events are called when something happens; each may be nil.
 	Events Events
 
-	// stage, cpu and crowd take the place of stageLimit, trialCPU and crowd in tests; 0 does not.
-	stage, cpu time.Duration
-	crowd      float64
+	// stage, trial, cpu and crowd take the place of stageLimit, trialLimit, trialCPU and crowd in tests; 0 does not.
+	stage, trial, cpu time.Duration
+	crowd             float64
 }
 
 // Events report what happens to the processes.
@@ -90,7 +92,8 @@ func New(cfg Config) *Engine {
 	if cfg.Memory == 0 {
 		cfg.Memory = DefaultMemory
 	}
-	cfg.stage, cfg.cpu, cfg.crowd = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.cpu, trialCPU), cmp.Or(cfg.crowd, crowd)
+	cfg.stage, cfg.trial = cmp.Or(cfg.stage, stageLimit), cmp.Or(cfg.trial, trialLimit)
+	cfg.cpu, cfg.crowd = cmp.Or(cfg.cpu, trialCPU), cmp.Or(cfg.crowd, crowd)
 	e := &Engine{cfg: cfg, trials: make(chan struct{}, max(cfg.Trials, 1)), jobs: make(chan struct{}, 1), running: &running{}}
 	if !cfg.JudgeOnly {
 		e.host = newHost(&e.cfg, e.trials, e.running)
@@ -154,6 +157,7 @@ func (e *Engine) try(ctx context.Context, src *policy.Source, trial *load) (*loa
 		return nil, e.refused(&src.Info, err, e.trial(e.cfg.stage))
 	}
 	defer proc.end(causeCaller)
+	proc.stages = e.cfg.trial
 	verdict, err := proc.load(ctx, 0, trial, e.cfg.stage)
 	if err != nil {
 		return nil, e.refused(&src.Info, err, e.trial(e.cfg.stage))

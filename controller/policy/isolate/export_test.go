@@ -1,6 +1,8 @@
 package isolate
 
 import (
+	"bufio"
+	"bytes"
 	"os"
 	"strings"
 	"time"
@@ -10,7 +12,11 @@ import (
 )
 
 // OptionStages, as Config.Option, makes a process that names stages without end, whatever it is asked.
-const OptionStages = "stages without end"
+// OptionLaterStages makes one that passes a trial at once and names them in what comes then.
+const (
+	OptionStages      = "stages without end"
+	OptionLaterStages = "stages without end, after a trial"
+)
 
 // ServeStages is that process, if this one was started as such.
 func ServeStages() {
@@ -19,6 +25,11 @@ func ServeStages() {
 	}
 	c := &child{out: os.Stdout}
 	err := c.sendJSON(kindReady, 0, &confine.Report{})
+	if strings.Contains(os.Args[2], OptionLaterStages) {
+		if f, _ := receive(bufio.NewReader(os.Stdin), nil, maxReply); bytes.Contains(f.bytes, []byte(`"Trial":true`)) {
+			err = c.sendJSON(kindLoaded, f.policy, &loaded{})
+		}
+	}
 	for range time.Tick(10 * time.Millisecond) {
 		if err != nil {
 			os.Exit(0)
@@ -26,6 +37,9 @@ func ServeStages() {
 		err = c.send(kindStage, 0, []byte("another"))
 	}
 }
+
+// OneSecond returns a configuration under which all stages of a trial may take a second.
+func OneSecond(option string) Config { return Config{Option: option, trial: time.Second} }
 
 // Deadline is the most wall time of a question.
 const Deadline = deadline

@@ -29,6 +29,25 @@ func TestJobHasOneDeadline(t *testing.T) {
 	}
 }
 
+// TestStagesEnd: a process that names one stage after the other gets no more time than a trial may
+// take in all, and none once the policy has passed its trial.
+func TestStagesEnd(t *testing.T) {
+	for name, tc := range map[string]struct{ reason, option, want string }{
+		"trial": {reason: "each stage is short", option: isolate.OptionStages, want: "another: took longer than 1s with all that came before"},
+		"then":  {reason: "what is in force has no stages", option: isolate.OptionLaterStages, want: "sent a frame of kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := isolate.New(isolate.OneSecond(tc.option))
+			ctx, cancel := context.WithTimeout(t.Context(), patience)
+			defer cancel()
+			_, err := e.Compile(ctx, source("p", policy.HookConsolidate, map[string]string{"p.rego": good}))
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
+			}
+		})
+	}
+}
+
 // TestPoliciesInForceGoFirst: a policy in force that is slow to load is loaded again, after another
 // one has ended the process, while a job would keep it waiting. The job is interrupted, and may be
 // tried again.

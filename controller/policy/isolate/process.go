@@ -33,6 +33,8 @@ type process struct {
 
 	report confine.Report
 	stage  string // what it has said last that it is doing
+	// stages is the wall time that the stages of a trial may take in all. 0: it has none to announce.
+	stages time.Duration
 
 	mu    sync.Mutex
 	cause cause // why this end has ended it
@@ -44,6 +46,7 @@ type cause int
 const (
 	causeItself   cause = iota // it ended without being asked to
 	causeDeadline              // it took too long
+	causeStages                // all stages together took too long
 	causeCaller                // the question was withdrawn, or nobody needs it any more
 )
 
@@ -157,7 +160,7 @@ func (p *process) exchange(ctx context.Context, out *frame, size int, put func([
 	return p.next(ctx, watch, want)
 }
 
-// next reads frames until one of the kinds comes. Only loading has stages: a frame that
+// next reads frames until one of the kinds comes. Only a trial has stages: a frame that
 // announces one starts the clock anew.
 func (p *process) next(ctx context.Context, watch *watch, want ...kind) (frame, error) {
 	release := context.AfterFunc(ctx, func() { p.kill(causeCaller) })
@@ -176,7 +179,7 @@ func (p *process) next(ctx context.Context, watch *watch, want ...kind) (frame, 
 				p.buf = f.bytes
 			}
 			return f, nil
-		case f.kind == kindStage && slices.Contains(want, kindLoaded):
+		case f.kind == kindStage && p.stages > 0:
 			p.stage = strings.ToValidUTF8(string(f.bytes[:min(len(f.bytes), 200)]), "?")
 			watch.again()
 		default:

@@ -48,6 +48,9 @@ func (e *Engine) refused(info *policy.Info, err error, a attempt) error {
 	switch d.kind { //nolint:exhaustive // the others have one text
 	case policy.FaultDeadline:
 		what = fmt.Sprintf("took longer than %s", a.limit)
+		if d.stages {
+			what = fmt.Sprintf("took longer than %s with all that came before", e.cfg.trial)
+		}
 		if a.limitIsOfStage && d.cpu >= a.limit/2 { // not for want of a processor
 			kind = policy.FaultTrap
 		}

@@ -17,11 +17,14 @@ type watch struct {
 	mu    sync.Mutex
 	timer *time.Timer
 	left  int
-	over  bool
+	// stages is how many ticks the stages before the last may still have taken in all.
+	stages int
+	over   bool
 }
 
 func (p *process) watch(limit time.Duration) *watch {
 	w := &watch{process: p, tick: max(limit/ticks, time.Millisecond), left: ticks}
+	w.stages = int(p.stages / w.tick)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(w.tick, w.look)
@@ -42,11 +45,17 @@ func (w *watch) look() {
 	w.process.kill(causeDeadline)
 }
 
-// again starts the time anew.
+// again starts the time anew, for the next stage. Once all stages have taken as long as they may, it
+// ends the process.
 func (w *watch) again() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.left = ticks
+	if w.stages -= ticks - w.left; w.stages >= 0 || w.over {
+		w.left = ticks
+		return
+	}
+	w.over = true
+	w.process.kill(causeStages)
 }
 
 func (w *watch) stop() {

@@ -340,5 +340,5 @@ defaults in the binary.
 {{- /* The ValidatingAdmissionPolicies, which the controller looks at. */}}
 {{- define "spokeshave.admissionPolicies" -}}
 {{- $prefix := printf "%s-%s" (include "spokeshave.fullname" .) .Release.Namespace -}}
-{{ $prefix }}-configmaps,{{ $prefix }}-nodeclaims,{{ $prefix }}-pods
+{{ $prefix }}-configmaps,{{ $prefix }}-nodeclaims,{{ $prefix }}-nodepools,{{ $prefix }}-pods
 {{- end }}

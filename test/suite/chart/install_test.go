@@ -48,6 +48,7 @@ func TestInstall(t *testing.T) {
 	env.checkAccess(t)
 	env.checkFence(t, c.Config())
 	env.checkClaimFence(t, c.Config())
+	env.checkPoolFence(t, c.Config())
 	env.checkRecordFence(t, c.Config())
 	env.checkFlowSchemas(t, c.Config())
 

@@ -35,6 +35,7 @@ func TestObjects(t *testing.T) {
 	fence := []string{
 		"ValidatingAdmissionPolicy/spokeshave-system-pods", "ValidatingAdmissionPolicyBinding/spokeshave-system-pods",
 		"ValidatingAdmissionPolicy/spokeshave-system-nodeclaims", "ValidatingAdmissionPolicyBinding/spokeshave-system-nodeclaims",
+		"ValidatingAdmissionPolicy/spokeshave-system-nodepools", "ValidatingAdmissionPolicyBinding/spokeshave-system-nodepools",
 		"Role/kube-system/spokeshave-dns", "RoleBinding/kube-system/spokeshave-dns", // of a controller that launches
 	}
 	account := []string{"ServiceAccount/spokeshave"}
@@ -192,7 +193,7 @@ topologySpreadConstraints: [{maxSkew: 1, topologyKey: x, whenUnsatisfiable: Sche
 func TestArgs(t *testing.T) {
 	h := newHelm(t)
 	always := []string{
-		"--admission-policies=spokeshave-system-configmaps,spokeshave-system-nodeclaims,spokeshave-system-pods", "--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--batch-rollout-duration=60s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--interval=10s", "--journal-memory=32Mi",
+		"--admission-policies=spokeshave-system-configmaps,spokeshave-system-nodeclaims,spokeshave-system-nodepools,spokeshave-system-pods", "--ami-refresh-interval=1m", "--batch-idle-duration=1s", "--batch-max-duration=10s", "--batch-rollout-duration=60s", "--breaker-percent=10", "--cluster-name=test", "--feature-gates=NodeRepair=false,ReservedCapacity=true,SpotToSpotConsolidation=false,StaticCapacity=false", "--health-probe-port=8081", "--interval=10s", "--journal-memory=32Mi",
 		"--karpenter-lease-name=karpenter-leader-election", "--karpenter-lease-namespace=kube-system",
 		"--kube-client-burst=300", "--kube-client-qps=200", "--leader-election-name=spokeshave-leader-election",
 		"--local-port=8083", "--log-level=info", "--metrics-port=8080", "--min-values-policy=Strict", "--mode=Act", "--move-cost=0.0007", "--namespace=system",

@@ -17,7 +17,7 @@ import (
 )
 
 // checkPoolFence: of NodePools and EC2NodeClasses, the controller writes the hashes by which drift is
-// found, its finalizer and the status. Others may change them as before.
+// found, until when launches pause, its finalizer and the status. Others may change them as before.
 func (c *cluster) checkPoolFence(t *testing.T, config *rest.Config) {
 	t.Helper()
 	config = rest.CopyConfig(config)
@@ -83,6 +83,7 @@ func (c *cluster) checkPoolFence(t *testing.T, config *rest.Config) {
 		"label":                 {"policies match by them", "pool", `{"metadata": {"labels": {"team": "a"}}}`, true},
 		"another's finalizer":   {"others rely on theirs", "class", `{"metadata": {"finalizers": []}}`, true},
 		"hash":                  {"drift is found by it", "pool", `{"metadata": {"annotations": {"karpenter.sh/nodepool-hash": "1", "karpenter.sh/nodepool-hash-version": "v3"}}}`, false},
+		"pause":                 {"launches fail", "pool", `{"metadata": {"annotations": {"spokeshave.dev/launches-paused-until": "2026-01-01T00:00:00Z denied"}}}`, false},
 		"finalizer and hash":    {"instances go before their class", "class", `{"metadata": {"finalizers": ["example.com/f", "karpenter.k8s.aws/termination"], "annotations": {"karpenter.k8s.aws/ec2nodeclass-hash": "1"}}}`, false},
 		"finalizer removed":     {"instances are gone", "class", `{"metadata": {"finalizers": ["example.com/f"]}}`, false},
 	} {

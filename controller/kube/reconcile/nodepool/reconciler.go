@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -55,8 +56,14 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&karpv1.NodePool{}, builder.WithPredicates(scope.Managed())).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
 		Watches(&karpv1.NodeClaim{}, enqueueLater(poolOf), builder.WithPredicates(capacityChanged())).
+		Watches(&karpv1.NodePool{}, handler.Funcs{DeleteFunc: r.forget}).
 		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
 		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+}
+
+// forget drops the outcomes of a pool that is gone.
+func (r *Reconciler) forget(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+	r.Outcomes.Forget(e.Object.GetName())
 }
 
 // pending is how many changes of outcomes may wait to be looked at.

@@ -32,11 +32,7 @@ func nodeClaim(name string, annotations map[string]any) *unstructured.Unstructur
 // NodeClaim. Otherwise others may make and change NodeClaims as before.
 func (c *cluster) checkClaimFence(t *testing.T, config *rest.Config) {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:system:spokeshave",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
-	}
+	config = asController(config)
 	resource := karpv1.GroupVersion.WithResource("nodeclaims")
 	controller, others := dynamic.NewForConfigOrDie(config).Resource(resource), c.dynamic.Resource(resource)
 	options := map[string]any{karpv1.AnnotationLaunch: `[{"instanceType":"m6g.2xlarge"}]`, karpv1.AnnotationReservedUSD: "0.3"}

@@ -34,11 +34,7 @@ func servedBy(t *testing.T, controller *http.Client, names map[string]string, ur
 // the rest as it serves controllers of kube-system.
 func (c *cluster) checkFlowSchemas(t *testing.T, config *rest.Config) {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:system:spokeshave",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
-	}
+	config = asController(config)
 	controller, err := rest.HTTPClientFor(config)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,16 @@ import (
 	"spokeshave.dev/test/kit/eventually"
 )
 
+// asController returns a configuration with which requests come from the controller's service account.
+func asController(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:system:spokeshave",
+		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
+	}
+	return config
+}
+
 // checkFence: of all that could be patched in a pod, the controller may add the
 // toleration of a reserved node, to a pod that waits. Others may patch as before.
 func (c *cluster) checkFence(t *testing.T, config *rest.Config) {
@@ -28,10 +38,7 @@ func (c *cluster) checkFence(t *testing.T, config *rest.Config) {
 	}
 	gated := c.pod(t, "gated", []corev1.PodSchedulingGate{{Name: "example.com/gate"}})
 
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:system:spokeshave",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
-	}
+	config = asController(config)
 	controller := kubernetes.NewForConfigOrDie(config).CoreV1().Pods("default")
 	patch := func(ctx context.Context, pod *corev1.Pod, kind types.PatchType, text string) error {
 		_, err := controller.Patch(ctx, pod.Name, kind, []byte(text), metav1.PatchOptions{})

@@ -20,11 +20,7 @@ import (
 // found, until when launches pause, its finalizer and the status. Others may change them as before.
 func (c *cluster) checkPoolFence(t *testing.T, config *rest.Config) {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:system:spokeshave",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
-	}
+	config = asController(config)
 	pools, classes := karpv1.GroupVersion.WithResource("nodepools"), awsv1.GroupVersion.WithResource("ec2nodeclasses")
 	controller := dynamic.NewForConfigOrDie(config)
 	meta := map[string]any{"name": "fenced", "annotations": map[string]any{"example.com/a": "b"}, "finalizers": []any{"example.com/f"}}

@@ -20,11 +20,7 @@ import (
 // two leases and no other.
 func (c *cluster) checkRecordFence(t *testing.T, config *rest.Config) {
 	t.Helper()
-	config = rest.CopyConfig(config)
-	config.Impersonate = rest.ImpersonationConfig{
-		UserName: "system:serviceaccount:system:spokeshave",
-		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:system", "system:authenticated"},
-	}
+	config = asController(config)
 	controller := kubernetes.NewForConfigOrDie(config)
 	c.grantConfigMaps(t, "kube-system")
 	for _, at := range []struct{ namespace, name string }{{"system", "of-somebody"}, {"kube-system", "aws-auth"}, {"system", "spokeshave-policy-of-somebody"}} {

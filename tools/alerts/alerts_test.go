@@ -1,7 +1,6 @@
 package alerts
 
 import (
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 // occasion is what happens to some series, and whether an alert fires.
 type occasion struct {
 	reason, series string
-	// at is when the alert is looked at, on the hour that begins with the series.
+	// at is when the alert is looked at, since the first sample.
 	at time.Duration
 	// firing are the summaries of what fires; none if nothing does.
 	firing []string
@@ -47,7 +46,7 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 	}
-	for name := range maps.Keys(cases) {
+	for name := range cases {
 		if !slices.Contains(all, name) {
 			t.Errorf("there are cases of %s, and no such alert", name)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/promqltest"
 	"github.com/prometheus/prometheus/rules"
+	"github.com/prometheus/prometheus/tsdb/chunkenc"
 	"github.com/prometheus/prometheus/util/teststorage"
 )
 
@@ -93,7 +94,7 @@ func (w *world) recorded(t *testing.T, name string) map[string]string {
 	found := q.Select(t.Context(), false, nil, labels.MustNewMatcher(labels.MatchEqual, labels.MetricName, name))
 	for found.Next() {
 		samples := found.At().Iterator(nil)
-		for samples.Next() != 0 {
+		for samples.Next() != chunkenc.ValNone {
 			_, v := samples.At()
 			key := labels.NewBuilder(found.At().Labels()).Del(labels.MetricName).Labels().String()
 			out[key] = fmt.Sprintf("%.4g", v)

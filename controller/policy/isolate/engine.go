@@ -14,8 +14,8 @@ import (
 )
 
 // The limits on a trial: the wall time of each of its stages and of all of them, and its processor time
-// in all. A stage is the parsing of the files, their compilation, one test and so on. The time of all
-// stages leaves a process a twentieth of a processor.
+// in all. A stage is the parsing of the files, their compilation, one test and so on. A process that
+// gets a twentieth of a processor can use all its processor time within trialLimit.
 const (
 	stageLimit = 5 * time.Second
 	trialLimit = 10 * time.Minute

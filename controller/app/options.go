@@ -87,8 +87,8 @@ type Options struct {
 	// RecordLabels are set on the ConfigMaps that the controller writes.
 	RecordLabels map[string]string
 
-	// AdmissionPolicies are the names of the chart's ValidatingAdmissionPolicies.
-	AdmissionPolicies []string
+	// AdmissionPolicies are the digests of the specs of the chart's ValidatingAdmissionPolicies by name.
+	AdmissionPolicies map[string]string
 
 	// BreakerPercent is the largest share of nodes, 0 to 100, that garbage collection,
 	// overdue expiry and drift that no change explains may end without being asked for.
@@ -177,7 +177,7 @@ func (o *Options) Bind(fs *pflag.FlagSet) {
 	fs.Float64Var(&o.MoveCost, "move-cost", model.DefaultMoveCost.USD(), "what consolidation has to save for each pod that it moves, in US dollars an hour: pods count more or less by their priority, their deletion cost and the time that they take to start; the annotation "+karpv1.AnnotationMoveCost+" of a NodePool takes its place; 0 moves pods for any saving")
 	fs.Var(&o.Gates, "feature-gates", "Karpenter's feature gates, name=true or name=false, separated by commas: NodeRepair, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity; NodeOverlay and CapacityBuffer have no effect")
 	fs.IntVar(&o.BreakerPercent, "breaker-percent", 10, "largest share of nodes, in per cent, that may go at once because they have no NodeClaim, or have expired or drifted without a change that explains it; more stop and ask")
-	fs.StringSliceVar(&o.AdmissionPolicies, "admission-policies", nil, "names of the ValidatingAdmissionPolicies of the chart, each with a binding of the same name: an event, a metric and an alert tell when one is missing or does not deny")
+	fs.StringToStringVar(&o.AdmissionPolicies, "admission-policies", nil, "ValidatingAdmissionPolicies of the chart, name=digest and separated by commas, each with a binding of the same name; the digest is the SHA-256 of the policy's spec as JSON with sorted keys and without what the API server sets by default, in hexadecimal, or empty. An event, a metric and an alert tell when one is missing, does not deny, or has another digest")
 	fs.StringToStringVar(&o.RecordLabels, "record-labels", nil, "labels, name=value and separated by commas, for the ConfigMaps that the controller writes, where admission demands them; those of "+karpv1.Domain+" are left out")
 	fs.StringSliceVar(&o.PluginNamespaces, "policy-plugin-namespaces", nil, "namespaces whose rank and consolidate policies are loaded too")
 	fs.Var(&o.PluginScopes, "policy-plugin-scopes", "what the policies of plugin namespaces may touch, as JSON: {\"<namespace>\": {\"nodePools\": [patterns], \"hooks\": [rank, consolidate], \"failClosed\": false}}; without an entry, the NodePools with the label "+policy.LabelPluginNamespace+": <namespace>")

@@ -119,7 +119,7 @@ func (p *components) wire(ctx context.Context) error {
 		return nil
 	}
 	guards := &admission.Watch{
-		Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Names: p.options.AdmissionPolicies, Every: time.Minute,
+		Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Policies: p.options.AdmissionPolicies, Every: time.Minute,
 		Metrics: admission.NewMetrics(metrics.Registry),
 	}
 	if err := p.mgr.Add(guards); err != nil {

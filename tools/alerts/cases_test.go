@@ -72,7 +72,7 @@ var cases = map[string][]occasion{
 		{"one is", `
 			spokeshave_admission_policy_missing{policy="spokeshave-system-pods",pod="a"} 1x10
 			spokeshave_admission_policy_missing{policy="spokeshave-system-nodeclaims",pod="a"} 0x10`, m(5),
-			[]string{"The admission policy spokeshave-system-pods is missing, or does not deny. Events AdmissionPolicyMissing say why."}},
+			[]string{"The admission policy spokeshave-system-pods is missing, does not deny, or was edited. Events AdmissionPolicyMissing say why."}},
 		{"helm upgrade replaces it", `
 			spokeshave_admission_policy_missing{policy="spokeshave-system-pods",pod="a"} 0 1 1 0x10`, m(9), nil},
 	},

@@ -266,7 +266,12 @@ defaults in the binary.
 - --vm-memory-overhead-percent={{ $settings.vmMemoryOverheadPercent }}
 - --breaker-percent={{ $s.breakerPercent }}
 {{- if eq .Values.controller.mode "Act" }}
-- --admission-policies={{ include "spokeshave.admissionPolicies" . }}
+{{- $digests := list }}
+{{- range $name := splitList "," (include "spokeshave.admissionPolicies" .) }}
+{{- $spec := include (printf "spokeshave.admission.%s" (splitList "-" $name | last)) $ | fromYaml }}
+{{- $digests = append $digests (printf "%s=%s" $name ($spec | toJson | sha256sum)) }}
+{{- end }}
+- --admission-policies={{ join "," $digests }}
 {{- end }}
 {{- with .Values.additionalLabels }}
 {{- $labels := list }}

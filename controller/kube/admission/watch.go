@@ -3,13 +3,13 @@
 // controller's role reaches more than it needs. Somebody may delete or weaken them later,
 // and nothing else would tell.
 //
-// Not here: the policies themselves (charts/spokeshave/templates). What they match and
-// validate is not compared.
+// Not here: the policies themselves (charts/spokeshave/templates).
 package admission
 
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,8 +37,9 @@ type Watch struct {
 	Live   client.Reader
 	Events events.EventRecorder
 	Clock  clock.WithTicker
-	// Names are those of the policies. Each has a binding of the same name.
-	Names []string
+	// Policies are the digests of the policies' specs ([Digest]) by name, empty for one that is
+	// not compared. Each policy has a binding of the same name.
+	Policies map[string]string
 	// Every is how often is looked.
 	Every time.Duration
 	// Metrics may be nil.
@@ -67,7 +68,7 @@ func (w *Watch) Start(ctx context.Context) error {
 // Look looks at each policy once.
 func (w *Watch) Look(ctx context.Context) {
 	log := logr.FromContextOrDiscard(ctx)
-	for _, name := range w.Names {
+	for _, name := range slices.Sorted(maps.Keys(w.Policies)) {
 		problem, err := w.problem(ctx, name)
 		if err != nil { // as it was: the API server may be away, or the role an older one
 			if ctx.Err() == nil {
@@ -111,6 +112,10 @@ func (w *Watch) problem(ctx context.Context, name string) (string, error) {
 			return "", fmt.Errorf("read admission policy %s: %w", name, err)
 		}
 	}
+	digest, err := Digest(&policy.Spec)
+	if err != nil {
+		return "", err
+	}
 	spec := &binding.Spec
 	switch {
 	case len(missing) > 0:
@@ -119,6 +124,8 @@ func (w *Watch) problem(ctx context.Context, name string) (string, error) {
 		return "the policy lets through what it cannot judge (failurePolicy)", nil
 	case len(policy.Spec.Validations) == 0:
 		return "the policy has no validations", nil
+	case w.Policies[name] != "" && w.Policies[name] != digest:
+		return "the policy is not the one that the chart installed with this controller (matchConstraints, matchConditions, variables, validations)", nil
 	case spec.PolicyName != name:
 		return "its binding is of another policy", nil
 	case !slices.Contains(spec.ValidationActions, admissionv1.Deny):
@@ -131,8 +138,7 @@ func (w *Watch) problem(ctx context.Context, name string) (string, error) {
 
 // restricts reports whether a binding holds for some of what its policy is about only.
 func restricts(m *admissionv1.MatchResources) bool {
-	selects := func(s *metav1.LabelSelector) bool { return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 }
-	return m != nil && (selects(m.NamespaceSelector) || selects(m.ObjectSelector) || len(m.ResourceRules)+len(m.ExcludeResourceRules) > 0)
+	return m != nil && (stated(m.NamespaceSelector) != nil || stated(m.ObjectSelector) != nil || len(m.ResourceRules)+len(m.ExcludeResourceRules) > 0)
 }
 
 // Metrics say which policies are not in force. A nil *Metrics records nothing.
@@ -141,7 +147,7 @@ type Metrics struct{ missing *prometheus.GaugeVec }
 // NewMetrics registers the metrics.
 func NewMetrics(into prometheus.Registerer) *Metrics {
 	m := &Metrics{missing: prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "spokeshave_admission_policy_missing", Help: "1 while an admission policy of the chart is missing, or does not deny, by its name.",
+		Name: "spokeshave_admission_policy_missing", Help: "1 while an admission policy of the chart is missing, does not deny, or was edited, by its name.",
 	}, []string{"policy"})}
 	into.MustRegister(m.missing)
 	return m

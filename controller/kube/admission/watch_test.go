@@ -36,6 +36,11 @@ func objects() (*admissionv1.ValidatingAdmissionPolicy, *admissionv1.ValidatingA
 // once it is in force again.
 func TestWatch(t *testing.T) {
 	c := apiserver.Start(t).Client(t)
+	installed, _ := objects()
+	digest, err := admission.Digest(&installed.Spec)
+	if err != nil {
+		t.Fatal(err)
+	}
 	team := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
 	for title, tc := range map[string]struct {
 		reason string
@@ -53,6 +58,15 @@ func TestWatch(t *testing.T) {
 		"ignores faults": {reason: "an error lets through", change: func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
 			p.Spec.FailurePolicy = new(admissionv1.Ignore)
 		}, want: "failurePolicy"},
+		"validates less": {reason: "what was denied is let through", change: func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+			p.Spec.Validations[0].Expression = "true || false"
+		}, want: "not the one that the chart installed"},
+		"matches less": {reason: "what it does not match is let through", change: func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+			p.Spec.MatchConstraints.ObjectSelector = team
+		}, want: "not the one that the chart installed"},
+		"exempts": {reason: "a condition leaves somebody out", change: func(p *admissionv1.ValidatingAdmissionPolicy, _ *admissionv1.ValidatingAdmissionPolicyBinding) {
+			p.Spec.MatchConditions = []admissionv1.MatchCondition{{Name: "not-me", Expression: "request.userInfo.username != 'me'"}}
+		}, want: "not the one that the chart installed"},
 		"another policy": {reason: "it was bound to something harmless", change: func(_ *admissionv1.ValidatingAdmissionPolicy, b *admissionv1.ValidatingAdmissionPolicyBinding) {
 			b.Spec.PolicyName = "other"
 		}, want: "of another policy"},
@@ -78,7 +92,7 @@ func TestWatch(t *testing.T) {
 			}
 			recorder, registry := events.NewFakeRecorder(10), prometheus.NewRegistry()
 			clock := clocktesting.NewFakeClock(time.Now())
-			w := &admission.Watch{Live: c, Events: recorder, Clock: clock, Names: []string{name}, Metrics: admission.NewMetrics(registry)}
+			w := &admission.Watch{Live: c, Events: recorder, Clock: clock, Policies: map[string]string{name: digest}, Metrics: admission.NewMetrics(registry)}
 			told := func(when, want string, n int) {
 				t.Helper()
 				if len(recorder.Events) != n {
@@ -93,7 +107,7 @@ func TestWatch(t *testing.T) {
 				if want != "" {
 					value = "1"
 				}
-				text := "# HELP spokeshave_admission_policy_missing 1 while an admission policy of the chart is missing, or does not deny, by its name.\n" +
+				text := "# HELP spokeshave_admission_policy_missing 1 while an admission policy of the chart is missing, does not deny, or was edited, by its name.\n" +
 					"# TYPE spokeshave_admission_policy_missing gauge\nspokeshave_admission_policy_missing{policy=\"" + name + "\"} " + value + "\n"
 				if err := testutil.GatherAndCompare(registry, strings.NewReader(text)); err != nil {
 					t.Errorf("%s: %v", when, err)

@@ -101,7 +101,7 @@ func operatorAttacks() map[string]attack {
 			keeps: "launches, a monthly cap, instances", launches: true, restarts: true, run: refusesTheRecord,
 		},
 		"operator/prunes-admission": {
-			story: "a tool prunes the admission policy that keeps others from writing the options of launches", want: "an event, and the metric of the alert, until it is back", keeps: "launches",
+			story: "a tool prunes the admission policy that keeps others from writing the options of launches, and somebody edits it so that it lets everything through", want: "an event, and the metric of the alert, until it is back", keeps: "launches",
 			run: prunesAdmission,
 		},
 		"operator/api-server-away": {

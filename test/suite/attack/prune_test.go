@@ -44,4 +44,35 @@ func prunesAdmission(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the metric to end", missing(0))
+
+	policy := &admissionv1.ValidatingAdmissionPolicy{}
+	if err := stack.Client.Get(t.Context(), client.ObjectKey{Name: name}, policy); err != nil {
+		t.Fatal(err)
+	}
+	installed := policy.Spec.DeepCopy()
+	loose := policy.DeepCopy()
+	for i := range loose.Spec.Validations {
+		loose.Spec.Validations[i].Expression = "true"
+	}
+	if err := stack.Client.Patch(t.Context(), loose, client.MergeFrom(policy)); err != nil {
+		t.Fatal(err)
+	}
+	restore := func(ctx context.Context) error {
+		if err := stack.Client.Get(ctx, client.ObjectKey{Name: name}, policy); err != nil {
+			return err
+		}
+		before := policy.DeepCopy()
+		policy.Spec = *installed.DeepCopy()
+		return stack.Client.Patch(ctx, policy, client.MergeFrom(before))
+	}
+	t.Cleanup(func() {
+		if err := restore(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	until(t, "the metric of the alert", missing(1)) // the event is counted with the one before, whose words stay
+	if err := restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the metric to end", missing(0))
 }

@@ -46,6 +46,7 @@ func TestInstall(t *testing.T) {
 	env.checkNotes(t, notes)
 	env.podsOnSystemNode(t)
 	env.checkAccess(t)
+	env.checkDigests(t, c.Config())
 	env.checkFence(t, c.Config())
 	env.checkClaimFence(t, c.Config())
 	env.checkPoolFence(t, c.Config())

@@ -26,31 +26,43 @@ func FuzzReceive(f *testing.F) {
 	}
 	f.Add([]byte("\xff\xff\xff\xff\x07\x00\x00\x00aaaaaaaa"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		rest, buf := b, []byte(nil)
-		r := bufio.NewReaderSize(bytes.NewReader(b), 16)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		for {
-			got, err := receive(r, buf, maxReply)
-			if len(got.bytes) > maxReply {
-				t.Fatalf("a frame of %d bytes", len(got.bytes))
-			}
-			if err != nil {
-				if ended := errors.Is(err, io.EOF); len(rest) == 0 && !ended || ended && len(rest) != 0 && len(rest) != headSize {
-					t.Errorf("%d bytes are left: %v", len(rest), err)
-				}
-				break
-			}
-			if got.bytes != nil {
-				buf = got.bytes
-			}
-			rest = writtenFirst(t, &got, rest)
-		}
+		receiveAll(b, func(frame, error) {})
 		runtime.ReadMemStats(&after)
 		if used := after.TotalAlloc - before.TotalAlloc; used > maxReply+uint64(len(b))*8+1<<16 {
 			t.Errorf("%d bytes were allocated for %d", used, len(b))
 		}
+		rest := b
+		receiveAll(b, func(got frame, err error) {
+			if len(got.bytes) > maxReply {
+				t.Fatalf("a frame of %d bytes", len(got.bytes))
+			}
+			if err == nil {
+				rest = writtenFirst(t, &got, rest)
+				return
+			}
+			if ended := errors.Is(err, io.EOF); len(rest) == 0 && !ended || ended && len(rest) != 0 && len(rest) != headSize {
+				t.Errorf("%d bytes are left: %v", len(rest), err)
+			}
+		})
 	})
+}
+
+// receiveAll receives frames as the controller does, each in the buffer of the one before, until
+// one cannot be read.
+func receiveAll(b []byte, received func(frame, error)) {
+	r, buf := bufio.NewReaderSize(bytes.NewReader(b), 16), []byte(nil)
+	for {
+		got, err := receive(r, buf, maxReply)
+		received(got, err)
+		if err != nil {
+			return
+		}
+		if got.bytes != nil {
+			buf = got.bytes
+		}
+	}
 }
 
 // writtenFirst fails unless the frame, written again, is what b begins with, and returns the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -105,21 +106,21 @@ func (p *components) wire(ctx context.Context) error {
 		return err
 	}
 	p.records = &configmap.Writer{
-		Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Labels: p.options.RecordLabels,
+		Client: p.mgr.GetClient(), Events: p.events(), Clock: p.clock, Labels: p.options.RecordLabels,
 		Metrics: configmap.NewMetrics(metrics.Registry),
 	}
 	if err := p.loop(ctx, isolated); err != nil {
 		return err
 	}
 	if Mode(p.options.Mode) == Observe {
-		left := &reservation.StaleReporter{Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock}
+		left := &reservation.StaleReporter{Client: p.mgr.GetClient(), Events: p.events(), Clock: p.clock}
 		if err := errors.Join(p.mgr.Add(left), p.mgr.Add(p.rewound(nil))); err != nil {
 			return fmt.Errorf("add what looks at the cluster: %w", err)
 		}
 		return nil
 	}
 	guards := &admission.Watch{
-		Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock, Policies: p.options.AdmissionPolicies, Every: time.Minute,
+		Live: p.mgr.GetAPIReader(), Events: p.events(), Clock: p.clock, Policies: p.options.AdmissionPolicies, Every: time.Minute,
 		Metrics: admission.NewMetrics(metrics.Registry),
 	}
 	if err := p.mgr.Add(guards); err != nil {
@@ -152,7 +153,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		return fmt.Errorf("register metrics of policies: %w", err)
 	}
 	spent := &ledger.Tracker{
-		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom),
+		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.events(),
 		Namespace: p.options.Namespace, Clock: p.clock, ClockTolerance: 2 * time.Minute,
 	}
 	p.spent = spent
@@ -181,7 +182,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		CountSaved: spent.CountSaved,
 		Cluster:    view,
 		Actuator: &actuate.Actuator{Client: p.mgr.GetClient(), Places: p.places, Reporter: &actuate.Reporter{
-			Client: p.mgr.GetClient(), Events: p.mgr.GetEventRecorder(eventsFrom), Unmerged: unmerged, Namespace: p.options.Namespace,
+			Client: p.mgr.GetClient(), Events: p.events(), Unmerged: unmerged, Namespace: p.options.Namespace,
 		}},
 		Policies: loaded,
 		Journal:  p.journal,
@@ -197,7 +198,7 @@ func (p *components) loop(ctx context.Context, isolated *isolate.Config) error {
 		return err
 	}
 	reconciler := &policies.Reconciler{
-		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.mgr.GetEventRecorder(eventsFrom), Loader: loaded,
+		Client: p.records, Live: p.mgr.GetAPIReader(), Events: p.events(), Loader: loaded,
 		Namespace: p.options.Namespace, Plugins: p.options.PluginNamespaces, Leading: p.leading, Changed: loop.Wake, Clock: p.clock,
 		Revisions: revisions,
 	}
@@ -235,7 +236,7 @@ func (p *components) observer() func(context.Context, *model.Snapshot, *decide.D
 		Store: configmap.Store{
 			Client: p.records, Live: p.mgr.GetAPIReader(), Namespace: p.options.Namespace, Name: comparison.Name, Key: comparison.Key,
 		},
-		Observer: p.observed, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+		Observer: p.observed, Events: p.events(), Clock: p.clock,
 	}
 	return tracker.Add
 }
@@ -243,7 +244,7 @@ func (p *components) observer() func(context.Context, *model.Snapshot, *decide.D
 // refresher adds what reads types, prices and reservations in the background.
 func (p *components) refresher(loop *decision.Loop) (*upkeep.Refresher, error) {
 	out := &upkeep.Refresher{
-		Client: p.mgr.GetClient(), Sources: p.cloud.Sources(), Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+		Client: p.mgr.GetClient(), Sources: p.cloud.Sources(), Events: p.events(), Clock: p.clock,
 		Leading: func() bool { return Mode(p.options.Mode) == Act && p.leading() }, Changed: loop.Wake,
 	}
 	if err := p.mgr.Add(out); err != nil {
@@ -258,13 +259,18 @@ func (p *components) watchZonalShifts(loop *decision.Loop) error {
 		return nil
 	}
 	err := p.mgr.Add(&upkeep.Shifts{
-		Client: p.mgr.GetClient(), Ask: p.cloud.ZonalShifts, Events: p.mgr.GetEventRecorder(eventsFrom), Clock: p.clock,
+		Client: p.mgr.GetClient(), Ask: p.cloud.ZonalShifts, Events: p.events(), Clock: p.clock,
 		Leading: func() bool { return Mode(p.options.Mode) == Act && p.leading() }, Changed: loop.Wake,
 	})
 	if err != nil {
 		return fmt.Errorf("add zonal shifts: %w", err)
 	}
 	return nil
+}
+
+// events returns a recorder for events that are merged with their repetitions.
+func (p *components) events() events.EventRecorder {
+	return announce.Bounded(p.mgr.GetEventRecorder(eventsFrom))
 }
 
 // unmergedRecorder returns a recorder for events that go to many objects. It has its own rate
@@ -288,7 +294,7 @@ func (p *components) unmergedRecorder() (*announce.Recorder, error) {
 
 // reconcilers adds the reconcilers that apply decisions.
 func (p *components) reconcilers() error {
-	c, recorder := p.mgr.GetClient(), p.mgr.GetEventRecorder(eventsFrom)
+	c, recorder := p.mgr.GetClient(), p.events()
 	classes := &nodeclass.Reconciler{
 		Resolver: p.classResolver(), Client: c, Events: recorder, DriftCA: p.cloud.DriftCA(), Interval: p.resolveEvery(),
 	}

@@ -12,6 +12,7 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/disrupt"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/announce"
 )
 
 // tellLaunching sends an event on each replacement that says which nodes it replaces.
@@ -75,9 +76,5 @@ func (r *Reporter) tellNodes(ctx context.Context, s *model.Snapshot, c *decide.C
 }
 
 func names(s *model.Snapshot, c *decide.Command) string {
-	text := strings.Join(nodeNames(s, c.Nodes), ", ")
-	if len(text) > noteLimit/2 {
-		text = text[:noteLimit/2] + "…"
-	}
-	return text
+	return announce.Cut(strings.Join(nodeNames(s, c.Nodes), ", "), announce.NoteLimit/2)
 }

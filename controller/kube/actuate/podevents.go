@@ -11,10 +11,8 @@ import (
 	karpv1 "spokeshave.dev/api/karpenter/v1"
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
+	"spokeshave.dev/controller/kube/announce"
 )
-
-// noteLimit is the longest text of an event in bytes. The API accepts a little more.
-const noteLimit = 1000
 
 // TellUnplaced sends an event on every pod that the plan could not place, with the reasons,
 // once per text; none on pods that wait for a rollout. pools are by name.
@@ -42,11 +40,7 @@ func JoinReasons(reasons []model.Reason) string {
 	for i := range reasons {
 		parts = append(parts, reasons[i].Message)
 	}
-	text := strings.Join(parts, "; ")
-	if len(text) > noteLimit {
-		text = text[:noteLimit] + "…"
-	}
-	return text
+	return announce.Cut(strings.Join(parts, "; "), announce.NoteLimit)
 }
 
 // isNew reports whether the text differs from the last one recorded for the object, and

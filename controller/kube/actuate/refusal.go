@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/announce"
 	"spokeshave.dev/controller/kube/condition"
 )
 
@@ -54,10 +55,7 @@ func (r *RefusedError) Message() string {
 	if r.Pool != "" {
 		text = strings.ReplaceAll(text, r.Name, r.Pool)
 	}
-	if len(text) > noteLimit/2 {
-		text = text[:noteLimit/2] + "…"
-	}
-	return text
+	return announce.Cut(text, announce.NoteLimit/2)
 }
 
 // Refusals returns the refusals that were joined in the error of an application. rest is

@@ -1,4 +1,5 @@
-// Package announce sends Kubernetes events of which each is sent only once.
+// Package announce sends Kubernetes events: no longer than the API server accepts, and by its
+// Recorder those of which each is sent only once.
 //
 // The recorder of client-go keeps every event for six minutes in order to merge it with
 // repetitions. That suits conditions that last. The nominations of ten thousand pods
@@ -78,7 +79,7 @@ func (r *Recorder) Eventf(regarding, related runtime.Object, kind, reason, actio
 		r.dropped.Inc()
 		return
 	}
-	each := &queuedEvent{at: metav1.MicroTime{Time: r.clock.Now()}, regarding: about, kind: kind, reason: reason, action: action, note: fmt.Sprintf(note, args...)}
+	each := &queuedEvent{at: metav1.MicroTime{Time: r.clock.Now()}, regarding: about, kind: kind, reason: reason, action: action, note: Cut(fmt.Sprintf(note, args...), NoteLimit)}
 	if related != nil {
 		if each.related, err = reference.GetReference(r.client.Scheme(), related); err != nil {
 			each.related = nil // the event says less, and is still worth sending

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"spokeshave.dev/controller/kube/announce"
 )
 
 // Refused reports whether an error of a write is an answer of the API server that it will give
@@ -36,9 +38,5 @@ func Reason(err error) string {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		text = status.Status().Message
 	}
-	const most = 250
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…" // not in the middle of a UTF-8 character
-	}
-	return text
+	return announce.Cut(text, announce.NoteLimit/4)
 }

@@ -58,7 +58,7 @@ func (r *Reconciler) launchOverdue(ctx context.Context, claim *karpv1.NodeClaim,
 	if left = launchTimeout - r.Clock.Since(claim.CreationTimestamp.Time); left > 0 {
 		return left, nil
 	}
-	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchTimeout, "Delete", "not launched within %s: %s", launchTimeout, note(cause.Error()))
+	r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchTimeout, "Delete", "not launched within %s: %s", launchTimeout, cause.Error())
 	if provider.KindOf(cause).Definitive() {
 		r.failed(claim, poolhealth.Failure{Reason: "LaunchFailed", Message: cause.Error()})
 	}

@@ -294,16 +294,16 @@ func (r *Reconciler) launchFailed(ctx context.Context, claim *karpv1.NodeClaim, 
 	condition.Unknown(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched, "LaunchFailed", cause.Error())
 	switch kind {
 	case provider.InsufficientCapacity, provider.Quota:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", note(cause.Error()))
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventInsufficientCapacityError, "Launch", "%s", cause.Error())
 		if kind == provider.Quota {
 			r.tellPool(ctx, claim, cause)
 		}
 		return true, r.abandon(ctx, claim, "insufficient_capacity", cause.Error())
 	case provider.ClassNotReady:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", note(cause.Error()))
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventNodeClassNotReady, "Launch", "%s", cause.Error())
 		return true, r.abandon(ctx, claim, "nodeclass_not_ready", cause.Error())
 	case provider.Unauthorized, provider.Invalid, provider.NotFound:
-		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", note(cause.Error()))
+		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Launch", "%s", cause.Error())
 		if repeated {
 			return false, nil
 		}
@@ -324,7 +324,7 @@ func (r *Reconciler) tellPool(ctx context.Context, claim *karpv1.NodeClaim, caus
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: claim.Labels[karpv1.LabelNodePool]}, pool); err != nil {
 		return // there is nobody to tell
 	}
-	r.Events.Eventf(pool, nil, corev1.EventTypeWarning, karpv1.EventQuotaExceeded, "Launch", "%s", note(cause.Error()))
+	r.Events.Eventf(pool, nil, corev1.EventTypeWarning, karpv1.EventQuotaExceeded, "Launch", "%s", cause.Error())
 }
 
 // namesOfferings says whether a failure tells which offerings cannot be had, so that the
@@ -361,13 +361,4 @@ func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reaso
 		return nil
 	}
 	return fmt.Errorf("delete %s (%s): %w", claim.Name, reason, err)
-}
-
-// note cuts an event's text to the length that the API accepts.
-func note(s string) string {
-	const most = 1000
-	if len(s) > most {
-		return s[:most] + "…"
-	}
-	return s
 }

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -223,10 +222,6 @@ func (r *Reconciler) suspend(ctx context.Context, cm *corev1.ConfigMap) time.Dur
 }
 
 func (r *Reconciler) tell(cm *corev1.ConfigMap, kind, reason, text string) {
-	const most = 1000
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…" // not in the middle of a UTF-8 character
-	}
 	if r.Leading() {
 		r.Events.Eventf(cm, nil, kind, reason, "Load", "%s", text)
 	}

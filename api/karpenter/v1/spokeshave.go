@@ -48,6 +48,11 @@ const (
 	// AnnotationUndone is the RFC 3339 time at which a disruption of the claim's node
 	// was last cancelled.
 	AnnotationUndone = Domain + "/disruption-undone"
+	// AnnotationInterrupted is the RFC 3339 time at which the claim's node has to be gone,
+	// because EC2 has announced that it takes the instance away. The instance stops to count
+	// against spending limits. Unlike Karpenter's AnnotationTerminationTimestamp, only the
+	// controller may write it.
+	AnnotationInterrupted = Domain + "/interrupted"
 	// AnnotationReplaces lists the claims (comma-separated) that this claim was made to
 	// replace.
 	AnnotationReplaces = Domain + "/replaces"

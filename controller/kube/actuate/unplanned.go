@@ -16,16 +16,18 @@ import (
 	"spokeshave.dev/controller/core/decide"
 	"spokeshave.dev/controller/core/model"
 	"spokeshave.dev/controller/kube/lower"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 // Plan writes on a claim that no decision made the options with which it may be launched,
-// and what they reserve. d has one planned node, which stands for the claim. A claim that
-// was changed since it was read is left for the next decision.
-func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.Snapshot, d *decide.Decision) error {
+// and what they reserve. d has one planned node, which stands for the claim. It is false for a claim that
+// was changed since it was read, which is left for the next decision, and for one that the API server
+// refuses to change, which gets an event.
+func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.Snapshot, d *decide.Decision) (bool, error) {
 	n := &d.Plan.Nodes[0]
 	launch, err := json.Marshal(n.Options)
 	if err != nil {
-		return fmt.Errorf("encode the options of %s: %w", claim.Name, err)
+		return false, fmt.Errorf("encode the options of %s: %w", claim.Name, err)
 	}
 	planned := claim.DeepCopy()
 	planned.Annotations = maps.Clone(claim.Annotations)
@@ -37,24 +39,31 @@ func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.S
 	if labels := s.Pools[n.Pool].Labels; len(labels) > 0 {
 		text, err := json.Marshal(labels)
 		if err != nil {
-			return fmt.Errorf("encode the labels of NodePool %s: %w", s.Pools[n.Pool].Name, err)
+			return false, fmt.Errorf("encode the labels of NodePool %s: %w", s.Pools[n.Pool].Name, err)
 		}
 		planned.Annotations[karpv1.AnnotationNodePoolLabels] = string(text)
 	}
 	err = a.Client.Patch(ctx, planned, client.MergeFromWithOptions(claim, client.MergeFromWithOptimisticLock{}))
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return nil
+	switch {
+	case err == nil:
+		return true, nil
+	case apierrors.IsConflict(err) || apierrors.IsNotFound(err):
+		return false, nil
+	case isRefused(err):
+		a.Reporter.tellUnplanned(claim, "the API server refuses its options: "+configmap.Reason(err))
+		return false, nil
 	}
-	if err != nil {
-		return fmt.Errorf("plan claim %s: %w", claim.Name, err)
-	}
-	return nil
+	return false, fmt.Errorf("plan claim %s: %w", claim.Name, err)
 }
 
 // TellUnplanned sends an event on a claim that nothing can be launched for, with the
 // reasons.
 func (r *Reporter) TellUnplanned(claim *karpv1.NodeClaim, s *model.Snapshot, d *decide.Decision) {
-	if text := JoinReasons(lower.ClaimReasons(s, claim, &d.Plan)); r.isNew(types.UID("unplanned/"+string(claim.UID)), text) {
+	r.tellUnplanned(claim, JoinReasons(lower.ClaimReasons(s, claim, &d.Plan)))
+}
+
+func (r *Reporter) tellUnplanned(claim *karpv1.NodeClaim, text string) {
+	if r.isNew(types.UID("unplanned/"+string(claim.UID)), text) {
 		r.Events.Eventf(claim, nil, corev1.EventTypeWarning, karpv1.EventLaunchFailed, "Plan", "no instance can be launched for it: %s", text)
 	}
 }

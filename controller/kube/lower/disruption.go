@@ -68,20 +68,11 @@ const (
 )
 
 // hasNotice reports whether the claim is being deleted because EC2 announced that it
-// takes the instance away, and that end is at most noticeFor ahead and at most overdue
-// past.
+// takes the instance away, and that end is at most noticePeriod ahead and at most noticeGrace
+// past. Only the controller writes the annotation; the claim's conditions may be anybody's.
 func hasNotice(claim *karpv1.NodeClaim, now time.Time) bool {
-	c := meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDisruptionReason)
-	if claim.DeletionTimestamp.IsZero() || c == nil {
-		return false
-	}
-	switch c.Reason {
-	case karpv1.NoticeSpot, karpv1.NoticeReservation, karpv1.NoticeCapacityBlock:
-	default:
-		return false
-	}
-	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationTerminationTimestamp])
-	return err == nil && at.Sub(now) <= noticePeriod && now.Sub(at) <= noticeGrace
+	at, err := time.Parse(time.RFC3339, claim.Annotations[karpv1.AnnotationInterrupted])
+	return err == nil && !claim.DeletionTimestamp.IsZero() && at.Sub(now) <= noticePeriod && now.Sub(at) <= noticeGrace
 }
 
 func isReady(node *corev1.Node) bool {

@@ -104,22 +104,19 @@ func TestDisruptable(t *testing.T) {
 // its notice.
 func TestNoticed(t *testing.T) {
 	for name, tc := range map[string]struct {
-		reason, condition, end string
-		deleted, want          bool
+		reason, end   string
+		deleted, want bool
 	}{
-		"spot":      {"it is gone in less than two minutes", karpv1.NoticeSpot, "2026-03-04T12:01:50Z", true, true},
-		"reclaimed": {"its owner wants the reservation back", karpv1.NoticeReservation, "2026-03-04T12:01:50Z", true, true},
-		"block":     {"a capacity block ends in ten minutes", karpv1.NoticeCapacityBlock, "2026-03-04T12:10:00Z", true, true},
-		"far":       {"what ends in an hour is paid for until then", karpv1.NoticeCapacityBlock, "2026-03-04T13:00:00Z", true, false},
-		"overdue":   {"EC2 did not do as it said: it runs, and is billed", karpv1.NoticeSpot, "2026-03-04T11:58:00Z", true, false},
-		"advice":    {"a recommendation ends nothing", "RebalanceRecommendation", "2026-03-04T12:01:50Z", true, false},
-		"drained":   {"a grace period is our own doing", "Drifted", "2026-03-04T12:01:50Z", true, false},
-		"no time":   {"nobody knows when", karpv1.NoticeSpot, "", true, false},
-		"stays":     {"a claim that is not deleted goes nowhere", karpv1.NoticeSpot, "2026-03-04T12:01:50Z", false, false},
+		"soon":    {"it is gone in less than two minutes", "2026-03-04T12:01:50Z", true, true},
+		"block":   {"a capacity block ends in ten minutes", "2026-03-04T12:10:00Z", true, true},
+		"far":     {"what ends in an hour is paid for until then", "2026-03-04T13:00:00Z", true, false},
+		"overdue": {"EC2 did not do as it said: it runs, and is billed", "2026-03-04T11:58:00Z", true, false},
+		"no time": {"a condition and Karpenter's annotation are anybody's to write", "", true, false},
+		"stays":   {"a claim that is not deleted goes nowhere", "2026-03-04T12:01:50Z", false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := claim(t, "a", `{spec: {}, status: {conditions: [{type: DisruptionReason, status: "True", reason: `+tc.condition+`}]}}`)
-			c.Annotations = map[string]string{karpv1.AnnotationTerminationTimestamp: tc.end}
+			c := claim(t, "a", `{spec: {}, status: {conditions: [{type: DisruptionReason, status: "True", reason: SpotInterrupted}]}}`)
+			c.Annotations = map[string]string{karpv1.AnnotationTerminationTimestamp: "2026-03-04T12:01:50Z", karpv1.AnnotationInterrupted: tc.end}
 			if tc.deleted {
 				c.DeletionTimestamp = &metav1.Time{Time: noon}
 			}

@@ -144,7 +144,7 @@ func (w *cappedCluster) upset(claim *karpv1.NodeClaim) {
 		if claim.Status.ProviderID != "" && claim.DeletionTimestamp.IsZero() && w.cloud.Interrupt(claim.Status.ProviderID) == nil {
 			w.set(claim, karpv1.ConditionDisruptionReason)
 			meta.FindStatusCondition(claim.Status.Conditions, karpv1.ConditionDisruptionReason).Reason = karpv1.NoticeSpot
-			claim.Annotations[karpv1.AnnotationTerminationTimestamp] = w.clock.Now().Add(110 * time.Second).Format(time.RFC3339)
+			claim.Annotations[karpv1.AnnotationInterrupted] = w.clock.Now().Add(110 * time.Second).Format(time.RFC3339)
 			w.delete(claim, "interrupted")
 		}
 	default:

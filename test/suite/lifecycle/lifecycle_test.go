@@ -53,6 +53,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
 	t.Run("a claim whose quota is used up makes way for a new plan", func(t *testing.T) { overQuota(t, w) })
 	t.Run("a claim that cannot be launched is given up", func(t *testing.T) { launchTimeout(t, w) })
+	t.Run("a claim that cannot be annotated is given up", func(t *testing.T) { fullTimeout(t, w) })
 	t.Run("a claim whose node does not join is given up", func(t *testing.T) { registrationTimeout(t, w) })
 	t.Run("another controller's objects are left alone", func(t *testing.T) { foreign(t, w) })
 	t.Run("a claim without options says so", func(t *testing.T) { noOptions(t, w) })

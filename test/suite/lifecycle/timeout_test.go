@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,4 +94,19 @@ func (w *launchingCluster) disrupted(t *testing.T, reason string) float64 {
 func (w *launchingCluster) later(by time.Duration) (restore func()) {
 	w.ahead.Add(int64(by))
 	return func() { w.ahead.Add(-int64(by)) }
+}
+
+// fullTimeout: a claim that somebody has filled with annotations, so that the controller cannot
+// add its own, does not stay for that.
+func fullTimeout(t *testing.T, w *launchingCluster) {
+	full := w.claimFor(t, "full")
+	full.Annotations = map[string]string{"example.com/notes": strings.Repeat("a", 256<<10-len("example.com/notes"))}
+	w.create(t, full)
+	w.eventually(t, "the claim to wait for a decision", func() bool {
+		c := w.getClaim(t, "full")
+		return c != nil && len(c.Finalizers) > 0 && len(c.Status.Conditions) > 0
+	})
+	restore := w.later(5 * time.Minute)
+	defer restore()
+	w.eventually(t, "the claim to go", func() bool { return w.getClaim(t, "full") == nil })
 }

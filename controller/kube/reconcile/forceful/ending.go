@@ -8,6 +8,7 @@ package forceful
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -42,6 +43,8 @@ type Cause struct {
 	// Deadline is when the node is terminated, drained or not. Pods are stopped early
 	// enough to have their own grace period. Zero sets no deadline.
 	Deadline time.Time
+	// Notice says that EC2 takes the instance away at the deadline, whatever is done here.
+	Notice bool
 }
 
 // Delete deletes the claim unless it is being deleted already, and reports whether it
@@ -49,7 +52,7 @@ type Cause struct {
 // claim has.
 func (e *Deleter) Delete(ctx context.Context, claim *karpv1.NodeClaim, why Cause) (bool, error) {
 	claim = claim.DeepCopy()
-	if err := e.writeDeadline(ctx, claim, why.Deadline); err != nil {
+	if err := e.writeDeadline(ctx, claim, &why); err != nil {
 		return false, err
 	}
 	if !claim.DeletionTimestamp.IsZero() {
@@ -81,11 +84,15 @@ func Subject(claim *karpv1.NodeClaim) metric.Subject {
 
 // writeDeadline writes the deadline on the claim and its node, unless they have an
 // earlier one.
-func (e *Deleter) writeDeadline(ctx context.Context, claim *karpv1.NodeClaim, at time.Time) error {
-	if at.IsZero() {
+func (e *Deleter) writeDeadline(ctx context.Context, claim *karpv1.NodeClaim, why *Cause) error {
+	if why.Deadline.IsZero() {
 		return nil
 	}
-	if err := e.annotateDeadline(ctx, claim, at); err != nil {
+	on := []string{karpv1.AnnotationTerminationTimestamp}
+	if why.Notice {
+		on = append(on, karpv1.AnnotationInterrupted)
+	}
+	if err := e.annotateDeadline(ctx, claim, why.Deadline, on...); err != nil {
 		return err
 	}
 	if claim.Status.ProviderID == "" {
@@ -96,20 +103,29 @@ func (e *Deleter) writeDeadline(ctx context.Context, claim *karpv1.NodeClaim, at
 		return fmt.Errorf("find node of %s: %w", claim.Name, err)
 	}
 	for i := range nodes.Items {
-		if err := e.annotateDeadline(ctx, nodes.Items[i].DeepCopy(), at); err != nil {
+		if err := e.annotateDeadline(ctx, nodes.Items[i].DeepCopy(), why.Deadline, karpv1.AnnotationTerminationTimestamp); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// annotateDeadline writes the deadline on o, which it changes.
-func (e *Deleter) annotateDeadline(ctx context.Context, o client.Object, at time.Time) error {
-	known, err := time.Parse(time.RFC3339, o.GetAnnotations()[karpv1.AnnotationTerminationTimestamp])
-	if err == nil && !known.After(at) {
+// annotateDeadline writes the deadline on o, which it changes, in those of the annotations that have no
+// earlier one.
+func (e *Deleter) annotateDeadline(ctx context.Context, o client.Object, at time.Time, on ...string) error {
+	add := map[string]string{}
+	for _, key := range on {
+		if known, err := time.Parse(time.RFC3339, o.GetAnnotations()[key]); err != nil || known.After(at) {
+			add[key] = at.UTC().Format(time.RFC3339)
+		}
+	}
+	if len(add) == 0 {
 		return nil
 	}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, karpv1.AnnotationTerminationTimestamp, at.UTC().Format(time.RFC3339))
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": add}})
+	if err != nil {
+		return fmt.Errorf("encode deadline of %s: %w", o.GetName(), err)
+	}
 	if err := e.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("write deadline on %s: %w", o.GetName(), err)
 	}

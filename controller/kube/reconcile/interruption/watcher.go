@@ -119,7 +119,7 @@ func (w *Watcher) claim(ctx context.Context, claim *karpv1.NodeClaim, e provider
 		return nil
 	}
 	began, err := w.Deleter.Delete(ctx, claim, forceful.Cause{
-		Reason: say.condition, MetricReason: string(e.Kind), Message: say.message, Deadline: w.deadline(&e),
+		Reason: say.condition, MetricReason: string(e.Kind), Message: say.message, Deadline: w.deadline(&e), Notice: say.notice,
 	})
 	if err != nil {
 		return fmt.Errorf("act on %s of instance %s: %w", e.Kind, e.InstanceID, err)

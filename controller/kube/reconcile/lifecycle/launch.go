@@ -21,6 +21,7 @@ import (
 	"spokeshave.dev/controller/kube/condition"
 	"spokeshave.dev/controller/kube/lower"
 	"spokeshave.dev/controller/kube/metric"
+	"spokeshave.dev/controller/kube/reconcile/configmap"
 )
 
 // launchRetry is how long a claim waits after an error that is not about capacity,
@@ -345,11 +346,12 @@ func (r *Reconciler) reopen(ctx context.Context, claim *karpv1.NodeClaim) error 
 
 // abandon deletes the claim, so that its pods are planned again without the offerings
 // that were sold out. It ends the attempt first, so that spending limits no longer
-// count a launch that will not happen. The claim counts as disrupted for the reason once
+// count a launch that will not happen; a claim that the API server does not let be changed is
+// deleted all the same. The claim counts as disrupted for the reason once
 // the API server has accepted the deletion.
 func (r *Reconciler) abandon(ctx context.Context, claim *karpv1.NodeClaim, reason, why string) error {
 	err := r.reopen(ctx, claim)
-	if err == nil {
+	if err == nil || configmap.Refused(err) {
 		err = r.Client.Delete(ctx, claim, client.Preconditions{UID: &claim.UID})
 	}
 	switch {

@@ -48,6 +48,7 @@ func TestLifecycle(t *testing.T) {
 	t.Run("a node is counted once", func(t *testing.T) { counted(t, w) })
 	t.Run("a startup taint lifted early stays off", func(t *testing.T) { lifted(t, w) })
 	t.Run("a lost answer starts no second instance", func(t *testing.T) { lostAnswer(t, w) })
+	t.Run("a failed look-up of the instance type costs no label", func(t *testing.T) { lostLabels(t, w) })
 	t.Run("a refusal after a lost answer starts no second instance", func(t *testing.T) { lostThenRefused(t, w) })
 	t.Run("a sold-out claim makes way for a new plan", func(t *testing.T) { soldOut(t, w) })
 	t.Run("a refused launch is tried again and says why", func(t *testing.T) { refused(t, w) })
@@ -237,6 +238,29 @@ func lostAnswer(t *testing.T, w *launchingCluster) {
 		t.Errorf("%d instances were started for one claim", n)
 	}
 	w.end(t, "lost")
+}
+
+// lostLabels: the catalogue cannot be read when the instance has been launched. The claim says all the
+// same what it is and what was paid, since prices and caps follow from that.
+func lostLabels(t *testing.T, w *launchingCluster) {
+	w.cloud.Fail(sim.CallCatalog, &provider.Error{Kind: provider.Unavailable, Code: "Unavailable", Err: errors.New("not now")})
+	before := len(w.cloud.Machines())
+	w.claim(t, "unlabelled", option("m5.large"))
+	c := w.launched(t, "unlabelled")
+	if n := len(w.cloud.Machines()) - before; n != 1 {
+		t.Errorf("%d instances were started for one claim", n)
+	}
+	for label, want := range map[string]string{
+		karpv1.LabelCapacityType: string(model.OnDemand), corev1.LabelInstanceTypeStable: "m5.large", corev1.LabelTopologyZone: "zone-a", "example.com/from-type": "yes",
+	} {
+		if got := c.Labels[label]; got != want {
+			t.Errorf("label %s of the claim is %q, want %q", label, got, want)
+		}
+	}
+	if c.Annotations[karpv1.AnnotationBought] == "" || c.Status.Allocatable == nil {
+		t.Errorf("the claim does not say at what price it was launched, or what it has: %v", c.Annotations)
+	}
+	w.end(t, "unlabelled")
 }
 
 // The answer to a launch gets lost, and EC2 refuses the repetition before it

@@ -217,10 +217,9 @@ func taints(in []corev1.Taint) []model.Taint {
 	return out
 }
 
-// launched writes the instance on the claim.
+// launched writes the instance on the claim: what belongs to its metadata first. After an error the
+// claim still has no instance, and the launch is made again, which finds the same one.
 func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *provider.Instance) error {
-	claim.Status.ProviderID = in.ProviderID
-	claim.Status.ImageID = in.ImageID
 	catalog, err := r.Provider.Catalog(ctx, claim.Spec.NodeClassRef.Name)
 	if err != nil {
 		return fmt.Errorf("look up %s: %w", in.InstanceType, err)
@@ -228,11 +227,7 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	at := slices.IndexFunc(catalog.Types, func(t model.InstanceType) bool { return t.Name == in.InstanceType })
 	labels := map[string]string{}
 	if at >= 0 {
-		t := &catalog.Types[at]
-		maps.Copy(labels, t.Labels)
-		requested := func(name string) bool { _, ok := claim.Spec.Resources.Requests[corev1.ResourceName(name)]; return ok }
-		claim.Status.Capacity = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Capacity, requested)))
-		claim.Status.Allocatable = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Allocatable, requested)))
+		maps.Copy(labels, catalog.Types[at].Labels)
 	}
 	chosen, _ := lower.ChosenLabels(claim.Spec.Requirements) // judged before the launch
 	maps.Copy(labels, chosen)
@@ -243,21 +238,29 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	if in.ZoneID != "" {
 		labels[labelZoneID] = in.ZoneID
 	}
-	condition.True(&claim.Status.Conditions, claim.Generation, karpv1.ConditionLaunched)
 	// The reserved highest cost stays on the claim: it counts until the condition
 	// Launched, which is written after the labels, is true.
 	bought := boughtAt(claim, in)
-	err = r.patchMeta(ctx, claim, func() {
+	if err := r.patchMeta(ctx, claim, func() {
 		maps.Copy(claim.Labels, labels)
 		if bought != "" {
 			claim.Annotations[karpv1.AnnotationBought] = bought
 		}
-	})
-	if err == nil {
-		logr.FromContextOrDiscard(ctx).Info("instance is launched", "claim", claim.Name, "instance", in.ProviderID,
-			"instanceType", in.InstanceType, "zone", in.Zone, "capacityType", in.CapacityType)
+	}); err != nil {
+		return err
 	}
-	return err
+	status := &claim.Status
+	status.ProviderID, status.ImageID = in.ProviderID, in.ImageID
+	if at >= 0 {
+		requested := func(name string) bool { _, ok := claim.Spec.Resources.Requests[corev1.ResourceName(name)]; return ok }
+		t := &catalog.Types[at]
+		status.Capacity = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Capacity, requested)))
+		status.Allocatable = karpv1.ResourceList(quantity.ResourceList(provider.WithoutUnrequested(t.Allocatable, requested)))
+	}
+	condition.True(&status.Conditions, claim.Generation, karpv1.ConditionLaunched)
+	logr.FromContextOrDiscard(ctx).Info("instance is launched", "claim", claim.Name, "instance", in.ProviderID,
+		"instanceType", in.InstanceType, "zone", in.Zone, "capacityType", in.CapacityType)
+	return nil
 }
 
 // boughtAt returns what the decision expected the instance to cost, as JSON, "" when

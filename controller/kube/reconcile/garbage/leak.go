@@ -64,19 +64,22 @@ func (c *Collector) instances(ctx context.Context, instances []provider.Instance
 }
 
 // unclaimed returns the instances that no claim knows: those that are old enough to be
-// garbage, and those that are not and are only billed.
+// garbage, and those that are not and are only billed. One without the tag of its claim is of no
+// claim when none of its NodePool waits for an instance.
 func (c *Collector) unclaimed(ctx context.Context, instances []provider.Instance, claims []karpv1.NodeClaim) (leaks []leak, billed []provider.Instance, _ error) {
-	known, pools := map[string]bool{}, map[string]bool{}
+	// pools have claims, of which one of those in waiting has no instance yet.
+	known, pools, waiting := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range claims {
-		known[claims[i].Status.ProviderID] = true
-		pools[claims[i].Labels[karpv1.LabelNodePool]] = true
+		pool, id := claims[i].Labels[karpv1.LabelNodePool], claims[i].Status.ProviderID
+		known[id], pools[pool] = true, true
+		waiting[pool] = waiting[pool] || id == ""
 	}
 	c.Breaker.Keep(pools)
 	for i := range instances {
 		in := &instances[i]
 		fresh := c.Clock.Since(in.LaunchTime) <= grace
-		if known[in.ProviderID] || fresh && in.Claim == "" { // tags come later than instances
-			continue
+		if known[in.ProviderID] || fresh && in.Claim == "" && waiting[in.NodePool] {
+			continue // tags come later than instances: it may be of the claim that waits, which counts
 		}
 		found, err := c.leaked(ctx, in)
 		switch {

@@ -61,6 +61,10 @@ func statusAttacks() map[string]attack {
 			story: "somebody writes that a claim was not launched, and that its node has not registered", want: "nothing is launched or ended, and the conditions come back",
 			keeps: spend, run: conditionsOfAClaim,
 		},
+		"editor/forged-notice": {
+			story: "somebody deletes the claim of a node that a pod keeps, and writes that EC2 takes the instance away, so that its cost counts no more",
+			want:  "the annotation that counts is refused; the others change nothing, and the node counts until it ends", keeps: "the spend as EC2 bills it", launches: true, run: forgedNotice,
+		},
 		"editor/another-image": {
 			story: "somebody writes another image into the status of a claim, so that its node drifts" + unfenced, want: "drift asks EC2 for the image", keeps: spend,
 			run: func(t *testing.T) {

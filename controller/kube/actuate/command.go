@@ -108,20 +108,28 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	if err := named(nodes, &to.done.Tainted, func(i int) error { return a.taint(ctx, nodes[i], karpv1.DisruptedTaint()) }); err != nil {
 		return err
 	}
-	err = named(mark.Replacements, &to.done.Claims, func(i int) error {
-		claim := claims[i]
-		if err := a.create(ctx, claim); err != nil {
-			return &RefusedError{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", mark.Nodes, err)}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := a.replace(ctx, to, mark.Nodes, claims); err != nil {
 		return err
 	}
 	logStarted(ctx, to.s, c, &mark)
 	a.Reporter.tellLaunching(to.s, c, claims)
 	a.Reporter.tellCandidates(ctx, to.s, c)
 	return nil
+}
+
+// replace creates the claims that replace the nodes.
+func (a *Actuator) replace(ctx context.Context, to *execution, nodes []string, claims []*karpv1.NodeClaim) error {
+	return inRounds(len(claims), func(i int) error { return a.create(ctx, claims[i]) }, func(i int, err error) error {
+		claim := claims[i]
+		if err == nil {
+			to.done.Claims = append(to.done.Claims, claim.Name)
+			return nil
+		}
+		if mayBeWritten(err) {
+			to.done.Unsure = append(to.done.Unsure, claim.Name)
+		}
+		return &RefusedError{Kind: "NodeClaim", Name: claim.Name, Pool: claim.Labels[karpv1.LabelNodePool], Err: fmt.Errorf("replace %v: %w", nodes, err)}
+	})
 }
 
 // finish deletes the nodes' claims.

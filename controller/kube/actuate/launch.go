@@ -21,7 +21,8 @@ const maxRefused = 3
 
 // Launch creates the plan's NodeClaims. pools are by name. A claim that exists already
 // counts as created. It goes on past claims that the API server refuses: the error joins
-// a [RefusedError] for each. Claims of a NodePool that is gone are left out.
+// a [RefusedError] for each. Claims of a NodePool that is gone are left out. Those whose creation
+// has no clear answer are in the change's Unsure.
 func (a *Actuator) Launch(ctx context.Context, s *model.Snapshot, pools map[string]*karpv1.NodePool, d *decide.Decision) (cluster.Change, error) {
 	l := launch{
 		actuator: a, snapshot: s, pools: pools, decision: d,
@@ -96,6 +97,9 @@ func (l *launch) create(ctx context.Context, round []attempted) error {
 // answer notes what came of a claim. It returns an error that is no refusal.
 func (l *launch) answer(t *attempted, err error) error {
 	pool, refused := t.node.Pool, len(l.through.refusals)
+	if mayBeWritten(err) {
+		l.done.Unsure = append(l.done.Unsure, t.claim.Name)
+	}
 	err = l.through.done(err, RefusedError{
 		Kind: "NodeClaim", Name: t.claim.Name, Pool: l.snapshot.Pools[pool].Name, Pods: uids(l.snapshot, t.node.Pods),
 	})

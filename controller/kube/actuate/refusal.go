@@ -97,6 +97,20 @@ func isRefused(err error) bool {
 // webhookDenial is in the message of an error whose code an admission webhook has chosen.
 const webhookDenial = "denied the request"
 
+// mayBeWritten reports whether a write with the error may have been carried out all the same: the
+// connection was lost, or the API server gave up waiting for its store.
+func mayBeWritten(err error) bool {
+	if err == nil {
+		return false
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return true
+	}
+	code := status.Status().Code
+	return code == http.StatusRequestTimeout || code >= 500 || code < 400
+}
+
 // application goes through a decision past refused objects.
 type application struct {
 	refusals []error

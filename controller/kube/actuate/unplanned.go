@@ -20,9 +20,9 @@ import (
 )
 
 // Plan writes on a claim that no decision made the options with which it may be launched,
-// and what they reserve. d has one planned node, which stands for the claim. It is false for a claim that
-// was changed since it was read, which is left for the next decision, and for one that the API server
-// refuses to change, which gets an event.
+// and what they reserve. d has one planned node, which stands for the claim. It is true when these
+// are, or may be, written. It is false for a claim that was changed since it was read, which is left for
+// the next decision, and for one that the API server refuses to change, which gets an event.
 func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.Snapshot, d *decide.Decision) (bool, error) {
 	n := &d.Plan.Nodes[0]
 	launch, err := json.Marshal(n.Options)
@@ -51,9 +51,9 @@ func (a *Actuator) Plan(ctx context.Context, claim *karpv1.NodeClaim, s *model.S
 		return false, nil
 	case isRefused(err):
 		a.Reporter.tellUnplanned(claim, "the API server refuses its options: "+configmap.Reason(err))
-		return false, nil
+		return mayBeWritten(err), nil
 	}
-	return false, fmt.Errorf("plan claim %s: %w", claim.Name, err)
+	return true, fmt.Errorf("plan claim %s: %w", claim.Name, err)
 }
 
 // TellUnplanned sends an event on a claim that nothing can be launched for, with the

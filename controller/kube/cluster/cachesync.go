@@ -21,6 +21,9 @@ type Change struct {
 	// deleted, Marked and Unmarked of those whose disruption command was written or taken
 	// back. Tainted and Untainted are the names of nodes.
 	Claims, Tainted, Untainted, Deleted, Marked, Unmarked []string
+	// Unsure are the names of NodeClaims whose creation was not answered: they may exist.
+	// Optioned are those of claims made by hand on which options were, or may have been, written.
+	Unsure, Optioned []string
 	// Planned is the new value of the annotation with the pods planned on a claim, by the
 	// name of the claim.
 	Planned map[string]string
@@ -34,6 +37,8 @@ func (c *Change) Add(more *Change) {
 	c.Deleted = append(c.Deleted, more.Deleted...)
 	c.Marked = append(c.Marked, more.Marked...)
 	c.Unmarked = append(c.Unmarked, more.Unmarked...)
+	c.Unsure = append(c.Unsure, more.Unsure...)
+	c.Optioned = append(c.Optioned, more.Optioned...)
 	if c.Planned == nil {
 		c.Planned = more.Planned
 		return
@@ -53,7 +58,7 @@ const (
 // WaitFor returns once the watch cache shows the change, so that no decision is made
 // twice on the same state. What the API server itself does not show any more counts as
 // seen: a claim that was created and deleted in between, a mark or a taint that another
-// writer has changed. After cacheTimeout WaitFor returns an error, unless only taints and
+// writer has changed, a claim whose creation was not answered and came to nothing. After cacheTimeout WaitFor returns an error, unless only taints and
 // planned pods are missing.
 func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 	now := c.cfg.Clock.Now()
@@ -90,7 +95,21 @@ func (c *Cluster) WaitFor(ctx context.Context, change Change) error {
 // missing names the first part of the change that the cache does not show, "" when it
 // shows all.
 func (c *Cluster) missing(change Change) string {
-	for _, name := range change.Claims {
+	if claim := c.missingClaim(change); claim != "" {
+		return claim
+	}
+	for i, name := range slices.Concat(change.Tainted, change.Untainted) {
+		node, ok := get[*corev1.Node](c.stores.nodes, name)
+		if ok && hasDisruptedTaint(node) != (i < len(change.Tainted)) {
+			return "the taint of node " + name
+		}
+	}
+	return ""
+}
+
+// missingClaim is missing for NodeClaims.
+func (c *Cluster) missingClaim(change Change) string {
+	for _, name := range slices.Concat(change.Claims, change.Unsure) {
 		if _, ok := get[*karpv1.NodeClaim](c.stores.claims, name); !ok {
 			return "NodeClaim " + name
 		}
@@ -98,6 +117,11 @@ func (c *Cluster) missing(change Change) string {
 	for _, name := range change.Deleted {
 		if claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name); ok && claim.DeletionTimestamp.IsZero() {
 			return "the deletion of NodeClaim " + name
+		}
+	}
+	for _, name := range change.Optioned {
+		if claim, ok := get[*karpv1.NodeClaim](c.stores.claims, name); ok && !hasOptions(claim) {
+			return "the options of NodeClaim " + name
 		}
 	}
 	for i, name := range slices.Concat(change.Marked, change.Unmarked) {
@@ -112,13 +136,11 @@ func (c *Cluster) missing(change Change) string {
 			return "the pods planned onto NodeClaim " + name
 		}
 	}
-	for i, name := range slices.Concat(change.Tainted, change.Untainted) {
-		node, ok := get[*corev1.Node](c.stores.nodes, name)
-		if ok && hasDisruptedTaint(node) != (i < len(change.Tainted)) {
-			return "the taint of node " + name
-		}
-	}
 	return ""
+}
+
+func hasOptions(claim *karpv1.NodeClaim) bool {
+	return claim.Annotations[karpv1.AnnotationLaunch] != ""
 }
 
 func hasDisruptedTaint(node *corev1.Node) bool {
@@ -126,8 +148,8 @@ func hasDisruptedTaint(node *corev1.Node) bool {
 }
 
 // dropOverwritten removes from the change what the cache does not show and the API server
-// does not show either: claims that are gone, marks and deletions of claims that another
-// writer has undone.
+// does not show either: claims that are gone or were never created, marks, options and deletions of
+// claims that another writer has undone.
 func (c *Cluster) dropOverwritten(ctx context.Context, change *Change) error {
 	marked := func(claim *karpv1.NodeClaim) bool { return claim.Annotations[karpv1.AnnotationDisruption] != "" }
 	for _, each := range []struct {
@@ -135,6 +157,8 @@ func (c *Cluster) dropOverwritten(ctx context.Context, change *Change) error {
 		shows func(*karpv1.NodeClaim) bool
 	}{
 		{&change.Claims, func(*karpv1.NodeClaim) bool { return true }},
+		{&change.Unsure, func(*karpv1.NodeClaim) bool { return true }},
+		{&change.Optioned, hasOptions},
 		{&change.Deleted, func(claim *karpv1.NodeClaim) bool { return !claim.DeletionTimestamp.IsZero() }},
 		{&change.Marked, marked},
 		{&change.Unmarked, func(claim *karpv1.NodeClaim) bool { return !marked(claim) }},

@@ -53,6 +53,7 @@ type bench struct {
 	events   *events.FakeRecorder
 	clock    *testclock.FakeClock
 	policies []policy.Policy
+	link     *link
 }
 
 // Policies implements decision.Policies.
@@ -85,7 +86,7 @@ func newBench(t *testing.T, policies ...policy.Policy) *bench {
 	server := apiserver.Start(t)
 	b := &bench{
 		client: server.Client(t), registry: prometheus.NewRegistry(), journal: journal.New(50, 32<<20), failures: &journal.Failures{Namespace: "spokeshave"},
-		events: events.NewFakeRecorder(1000), clock: testclock.NewFakeClock(time.Unix(0, 0)), policies: policies,
+		events: events.NewFakeRecorder(1000), clock: testclock.NewFakeClock(time.Unix(0, 0)), policies: policies, link: &link{},
 	}
 	b.create(t, `{"kind": "EC2NodeClass", "metadata": {"name": "default"}, "spec": {"role": "nodes", "amiSelectorTerms": [{"alias": "al2023@latest"}],
 		"subnetSelectorTerms": [{"id": "subnet-1"}], "securityGroupSelectorTerms": [{"id": "sg-1"}]}}`)
@@ -98,7 +99,8 @@ func newBench(t *testing.T, policies ...policy.Policy) *bench {
 		t.Fatal(err)
 	}
 	b.pool(t, "general", 10)
-	mgr := server.Manager(t)
+	server.Config.Wrap(b.link.wrap)
+	mgr := server.Manager(t, b.link.options)
 	now := shifted{by: b.clock}
 	var err error
 	b.view, err = cluster.New(t.Context(), cluster.Config{
@@ -182,6 +184,17 @@ func (b *bench) unschedulable(t *testing.T, name string) {
 // round makes one round of the loop, after the watches have seen so many pods that wait.
 func (b *bench) round(t *testing.T, pods int) time.Duration {
 	t.Helper()
+	b.seen(t, pods)
+	next, err := b.loop.Round(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return next
+}
+
+// seen waits until the watches have seen so many pods that wait.
+func (b *bench) seen(t *testing.T, pods int) {
+	t.Helper()
 	eventually.Ok(t, "the pods are seen", func() (string, bool) {
 		n := 0
 		for _, pod := range b.view.Pods() {
@@ -191,11 +204,6 @@ func (b *bench) round(t *testing.T, pods int) time.Duration {
 		}
 		return fmt.Sprint(n, " pods"), n == pods
 	})
-	next, err := b.loop.Round(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return next
 }
 
 // planned returns which pods there are claims for, and from which NodePool: name of the

@@ -18,7 +18,7 @@ import (
 func (l *Loop) apply(ctx context.Context, view *cluster.View, d *decide.Decision, behind bool) (time.Duration, error) {
 	launched, err := l.Actuator.Launch(ctx, &view.Snapshot, view.Pools, d)
 	l.progress.step(l.Clock.Now())
-	l.applied.Claims = launched.Claims
+	l.applied.Add(&launched)
 	created := createdBy(&view.Snapshot, d, launched.Claims)
 	l.Metrics.Created(&view.Snapshot, d, launched.Claims)
 	stale, err := l.refuse(ctx, view, created, err)

@@ -94,6 +94,7 @@ type Loop struct {
 	// watch cache shows it.
 	applied cluster.Change
 	holds   holds
+	turns   turns
 	// failures counts the rounds in a row that failed.
 	failures int
 	progress progress
@@ -262,9 +263,11 @@ func (l *Loop) Round(ctx context.Context) (time.Duration, error) {
 		if behind, err = l.settle(ctx, view); err != nil {
 			return 0, err
 		}
-		if err := l.planUnplanned(ctx, view, policies, opts); err != nil {
+		left, err := l.planUnplanned(ctx, view, policies, opts)
+		if err != nil {
 			return 0, err
 		}
+		behind = behind || left
 	}
 	l.Metrics.Begin()
 	d := decide.Try(ctx, &view.Snapshot, policies, opts)

@@ -69,6 +69,9 @@ type Tracker struct {
 	ledger atomic.Pointer[spend.Ledger]
 	// stored is the ledger's ConfigMap as it was read or written last, nil for none.
 	stored *corev1.ConfigMap
+	// unanswered is the record of the last write that was not answered, and may have been carried out; nil for
+	// none.
+	unanswered []byte
 	// newer is the doubt while stored was written by a newer version of the program, nil
 	// otherwise. Nothing is overwritten then, and the doubt does not end with the month.
 	newer *spend.Doubt

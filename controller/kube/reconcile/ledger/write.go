@@ -65,20 +65,23 @@ func encode(l *spend.Ledger) ([]byte, error) {
 }
 
 // replace writes the stored ConfigMap: the record, unless text is nil, and annotations.
-// It repeats the write when only annotations have changed since it was read, or when it
-// was deleted.
+// It repeats the write when only annotations have changed since it was read, when the change is an
+// earlier write of its own that was not answered, or when it was deleted.
 func (k *Tracker) replace(ctx context.Context, text []byte, annotations map[string]string) error {
 	for try := 0; ; try++ {
 		cm, err := k.store(Name).Replace(ctx, k.stored, text, annotations)
 		switch {
 		case err == nil:
-			k.stored, k.refused, k.tried = cm, "", k.Clock.Now()
+			k.stored, k.refused, k.tried, k.unanswered = cm, "", k.Clock.Now(), nil
 			k.clock.compare(k.Clock.Now(), serverTime(cm), k.ClockTolerance)
 			return nil
 		case configmap.Refused(err):
 			k.refused, k.tried = configmap.Reason(err), k.Clock.Now()
 			return err
 		case try > 2 || !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) && !apierrors.IsAlreadyExists(err):
+			if text != nil {
+				k.unanswered = text
+			}
 			return err
 		}
 		if rereadErr := k.reread(ctx); rereadErr != nil {
@@ -106,6 +109,10 @@ func (k *Tracker) reread(ctx context.Context) error {
 		return fmt.Errorf("read ConfigMap %s/%s: %w", k.Namespace, Name, err)
 	case k.stored != nil && bytes.Equal(now.BinaryData[Key], k.stored.BinaryData[Key]):
 		k.stored = now
+		return nil
+	}
+	if text, err := k.store(Name).Text(now); err == nil && k.unanswered != nil && bytes.Equal(text, k.unanswered) {
+		k.stored, k.unanswered = now, nil // this replica has written it
 		return nil
 	}
 	return k.foreign(ctx, now)

@@ -108,7 +108,7 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	if err := named(nodes, &to.done.Tainted, func(i int) error { return a.taint(ctx, nodes[i], karpv1.DisruptedTaint()) }); err != nil {
 		return err
 	}
-	if err := a.replace(ctx, to, mark.Nodes, claims); err != nil {
+	if err := to.create(ctx, a, mark.Nodes, claims); err != nil {
 		return err
 	}
 	logStarted(ctx, to.s, c, &mark)
@@ -117,8 +117,8 @@ func (a *Actuator) start(ctx context.Context, to *execution, c *decide.Command, 
 	return nil
 }
 
-// replace creates the claims that replace the nodes.
-func (a *Actuator) replace(ctx context.Context, to *execution, nodes []string, claims []*karpv1.NodeClaim) error {
+// create creates the claims that replace the nodes.
+func (to *execution) create(ctx context.Context, a *Actuator, nodes []string, claims []*karpv1.NodeClaim) error {
 	return inRounds(len(claims), func(i int) error { return a.create(ctx, claims[i]) }, func(i int, err error) error {
 		claim := claims[i]
 		if err == nil {

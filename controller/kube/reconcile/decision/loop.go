@@ -158,7 +158,7 @@ func (l *Loop) Start(ctx context.Context) error {
 		next = 0
 		pause := l.failed(err)
 		log.Error(err, "the round is made again", "after", pause.String(), "stack", crash.Stack(err))
-		if !l.rest(ctx, pause) {
+		if !rest(ctx, l.Clock, pause) {
 			return nil
 		}
 	}
@@ -179,8 +179,8 @@ func (l *Loop) failed(err error) time.Duration {
 }
 
 // rest waits, whatever wakes the loop. It returns false when the context has ended.
-func (l *Loop) rest(ctx context.Context, pause time.Duration) bool {
-	timer := l.Clock.NewTimer(pause)
+func rest(ctx context.Context, c clock.Clock, pause time.Duration) bool {
+	timer := c.NewTimer(pause)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

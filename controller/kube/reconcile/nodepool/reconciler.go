@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -56,14 +55,19 @@ func (r *Reconciler) SetupWithManager(mgr ctrl.Manager) error {
 		For(&karpv1.NodePool{}, builder.WithPredicates(scope.Managed())).
 		Watches(&awsv1.EC2NodeClass{}, handler.EnqueueRequestsFromMapFunc(r.poolsOf)).
 		Watches(&karpv1.NodeClaim{}, enqueueLater(poolOf), builder.WithPredicates(capacityChanged())).
-		Watches(&karpv1.NodePool{}, handler.Funcs{DeleteFunc: r.forget}).
 		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
-		Complete(reconcile.AsReconciler(mgr.GetClient(), r))
+		Complete(r.forgetting(reconcile.AsReconciler(mgr.GetClient(), r)))
 }
 
-// forget drops the outcomes of a pool that is gone.
-func (r *Reconciler) forget(_ context.Context, e event.DeleteEvent, _ workqueue.TypedRateLimitingInterface[reconcile.Request]) {
-	r.Outcomes.Forget(e.Object.GetName())
+// forgetting drops the outcomes of a pool that is gone, also those that its last claims bring about
+// afterwards: each of them asks for the pool to be reconciled.
+func (r *Reconciler) forgetting(then reconcile.Reconciler) reconcile.Reconciler {
+	return reconcile.Func(func(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+		if err := r.Client.Get(ctx, req.NamespacedName, &karpv1.NodePool{}); apierrors.IsNotFound(err) {
+			r.Outcomes.Forget(req.Name)
+		}
+		return then.Reconcile(ctx, req)
+	})
 }
 
 // pending is how many changes of outcomes may wait to be looked at.

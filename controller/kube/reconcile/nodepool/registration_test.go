@@ -17,6 +17,7 @@ import (
 	"spokeshave.dev/controller/kube/reconcile/nodepool"
 	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 	"spokeshave.dev/test/kit/apiserver"
+	"spokeshave.dev/test/kit/eventually"
 )
 
 // TestRegistration: a pool whose claims fail says so, launches nothing for a while, and
@@ -120,5 +121,42 @@ func TestForeignPool(t *testing.T) {
 	}
 	if pool.ResourceVersion != before {
 		t.Errorf("the pool was written: %v, %+v", pool.Annotations, pool.Status)
+	}
+}
+
+// TestForgotten: a pool that is gone leaves nothing behind, however many come and go, also when a claim of
+// it becomes a node afterwards.
+func TestForgotten(t *testing.T) {
+	server := apiserver.Start(t)
+	mgr := server.Manager(t)
+	outcomes := &poolhealth.Outcomes{}
+	r := &nodepool.Reconciler{Client: mgr.GetClient(), Events: events.NewFakeRecorder(100), Clock: clocktesting.NewFakeClock(time.Now()), Outcomes: outcomes}
+	if err := r.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	apiserver.Run(t, mgr)
+	c := server.Client(t)
+	gone, kept := newPool("gone", awsv1.Group, awsv1.Kind), newPool("kept", awsv1.Group, awsv1.Kind)
+	for _, pool := range []*karpv1.NodePool{gone, kept} {
+		if err := c.Create(t.Context(), pool); err != nil {
+			t.Fatal(err)
+		}
+		eventually.True(t, "NodePool "+pool.Name+" is seen", func() bool {
+			return c.Get(t.Context(), client.ObjectKeyFromObject(pool), pool) == nil && len(pool.Status.Conditions) > 0
+		})
+		outcomes.Registered(pool.Name)
+	}
+	known := func(name string) bool { return outcomes.Health(name, time.Time{}).Known }
+	if !known("gone") || !known("kept") {
+		t.Fatal("the outcomes of pools that are there are not known")
+	}
+	if err := c.Delete(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	eventually.True(t, "the outcomes to be forgotten", func() bool { return !known("gone") })
+	outcomes.Registered("gone")
+	eventually.True(t, "what came afterwards to be forgotten", func() bool { return !known("gone") })
+	if !known("kept") {
+		t.Error("the outcomes of another pool are forgotten")
 	}
 }

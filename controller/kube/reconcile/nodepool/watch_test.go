@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
-	"spokeshave.dev/controller/kube/reconcile/poolhealth"
 )
 
 func claim(pool string, change func(*karpv1.NodeClaim)) *karpv1.NodeClaim {
@@ -78,18 +77,5 @@ func TestSoon(t *testing.T) {
 	want := map[string]time.Duration{"new": countDelay, "left": countDelay, "joined": countDelay, "gone": countDelay}
 	if diff := cmp.Diff(want, q.asked); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// TestForgotten: a pool that is gone leaves nothing behind, however many come and go.
-func TestForgotten(t *testing.T) {
-	r := &Reconciler{Outcomes: &poolhealth.Outcomes{}}
-	r.Outcomes.Registered("gone")
-	r.Outcomes.Registered("kept")
-	r.forget(t.Context(), event.DeleteEvent{Object: &karpv1.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "gone"}}}, nil)
-	for name, want := range map[string]bool{"gone": false, "kept": true} {
-		if got := r.Outcomes.Health(name, time.Time{}).Known; got != want {
-			t.Errorf("outcomes of pool %s are known: %v, want %v", name, got, want)
-		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	karpv1 "spokeshave.dev/api/karpenter/v1"
+	"spokeshave.dev/controller/kube/lower"
 )
 
 // Change is what the application of a decision has written. The next decision waits
@@ -139,9 +140,9 @@ func (c *Cluster) missingClaim(change Change) string {
 	return ""
 }
 
-func hasOptions(claim *karpv1.NodeClaim) bool {
-	return claim.Annotations[karpv1.AnnotationLaunch] != ""
-}
+// hasOptions reports whether a claim has its options, or needs none any more: the cache leaves them out
+// once it is launched.
+func hasOptions(claim *karpv1.NodeClaim) bool { return !lower.IsUnplanned(claim) }
 
 func hasDisruptedTaint(node *corev1.Node) bool {
 	return slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == karpv1.TaintKeyDisrupted })

@@ -120,10 +120,11 @@ type Command struct {
 
 // Bought is the cost of an instance when its launch was decided: Price is the billed
 // price and Effective the cost after the rank policies, in USD/hour. Neither
-// includes volumes and address.
+// includes volumes and address: Extra is what these cost when the instance was launched, 0 when not known.
 type Bought struct {
 	Price     Price   `json:"price"`
 	Effective float64 `json:"effectivePrice"`
+	Extra     Price   `json:"extra,omitempty"`
 }
 
 // BoughtAs returns the cost of the option that an instance was launched as; nil when

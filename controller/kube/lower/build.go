@@ -208,6 +208,9 @@ func (b *builder) completeFromCatalog(n *model.Node, claim *karpv1.NodeClaim, ca
 		types = b.types[at]
 		n.Extra = b.out.Catalogs[at].NodeCost
 	}
+	if bought := boughtOf(claim); bought != nil { // the class may have been edited since, or be of no use now
+		n.Extra = max(n.Extra, bought.Extra)
+	}
 	opts := options(claim)
 	recorded := claim.Labels[corev1.LabelInstanceTypeStable] != "" // the launch is done, its condition not yet written
 	if n.State == model.InFlight && n.LaunchedAt.IsZero() && len(opts) > 0 && !recorded {

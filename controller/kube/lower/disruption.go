@@ -36,12 +36,8 @@ func setDisruption(n *model.Node, claim *karpv1.NodeClaim, now time.Time) {
 	if at, ok := timeOf(claim.Annotations[karpv1.AnnotationUndone]); ok {
 		n.UndoneAt = at
 	}
-	if text := claim.Annotations[karpv1.AnnotationBought]; text != "" {
-		var bought model.Bought
-		if json.Unmarshal([]byte(text), &bought) == nil {
-			bought.Price = bought.Price.Bounded()
-			n.Bought = &bought
-		}
+	if bought := boughtOf(claim); bought != nil {
+		n.Bought = bought
 	}
 	if text := claim.Annotations[karpv1.AnnotationReplaces]; text != "" {
 		n.Replaces = strings.Split(text, ",")

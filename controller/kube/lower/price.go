@@ -76,6 +76,16 @@ func (b *builder) known(n *model.Node, claim *karpv1.NodeClaim, opts []model.Opt
 	return max(0, reserved(claim)-n.Extra)
 }
 
+// boughtOf returns what an instance cost when it was launched, nil when the claim does not say.
+func boughtOf(claim *karpv1.NodeClaim) *model.Bought {
+	var out model.Bought
+	if text := claim.Annotations[karpv1.AnnotationBought]; text == "" || json.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	out.Price, out.Extra = out.Price.Bounded(), out.Extra.Bounded()
+	return &out
+}
+
 // billingEnded reports whether EC2 bills nothing more for a claim that is being deleted: its
 // instance is terminating, or it has no instance and no launch under way.
 func billingEnded(claim *karpv1.NodeClaim) bool {

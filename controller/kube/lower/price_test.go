@@ -120,3 +120,39 @@ func TestReservedHasExtra(t *testing.T) {
 		})
 	}
 }
+
+// TestExtraStays: what the volumes of a node cost was written down when it was launched. An EC2NodeClass
+// with smaller ones, or that cannot be used now, makes no room under a cap.
+func TestExtraStays(t *testing.T) {
+	class := func(cost model.Price) map[string]model.Catalog {
+		c := instancetype.Catalog(instancetype.Of("m.1", nil, instancetype.OnDemand("a", 100)))
+		c.NodeCost = cost
+		return map[string]model.Catalog{"default": c}
+	}
+	elsewhere := map[string]model.Catalog{"other": class(0)["default"]}
+	for name, tc := range map[string]struct {
+		reason   string
+		bought   string
+		catalogs map[string]model.Catalog
+		want     model.Price
+	}{
+		"the same":       {"as launched", `{"price":100,"effectivePrice":1,"extra":9000000}`, class(9_000_000), 9_000_000},
+		"edited":         {"the node still has its volumes", `{"price":100,"effectivePrice":1,"extra":9000000}`, class(50), 9_000_000},
+		"not ready":      {"another class sells the type", `{"price":100,"effectivePrice":1,"extra":9000000}`, elsewhere, 9_000_000},
+		"dearer":         {"it may have been edited while the instance was launched", `{"price":100,"effectivePrice":1,"extra":50}`, class(70), 70},
+		"not recorded":   {"launched by an earlier version: as the class is", `{"price":100,"effectivePrice":1}`, class(70), 70},
+		"cannot be read": {"as the class is", `{`, class(70), 70},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := &karpv1.NodeClaim{ObjectMeta: metav1.ObjectMeta{Name: "c", Labels: map[string]string{
+				corev1.LabelInstanceTypeStable: "m.1", corev1.LabelTopologyZone: "a", karpv1.LabelCapacityType: "on-demand",
+			}, Annotations: map[string]string{karpv1.AnnotationBought: tc.bought}}}
+			claim.Spec.NodeClassRef.Name, claim.Status.ProviderID = "default", "aws:///a/i-1"
+			claim.Status.Conditions = []metav1.Condition{{Type: karpv1.ConditionLaunched, Status: metav1.ConditionTrue}}
+			s, _ := Build(Inputs{NodeClaims: []*karpv1.NodeClaim{claim}, Catalogs: tc.catalogs})
+			if n := &s.Nodes[0]; n.Extra != tc.want || n.Cost() != 100+tc.want {
+				t.Errorf("%s: counted as %d, of which %d extra, want %d", tc.reason, n.Cost(), n.Extra, tc.want)
+			}
+		})
+	}
+}

@@ -108,6 +108,7 @@ func option(instanceType string) model.Option {
 
 func catalog() model.Catalog {
 	c := instancetype.Catalog()
+	c.NodeCost = 30_000
 	for _, name := range []string{"m5.large", "c5.large"} {
 		t := instancetype.New(name, 2000, 8, 29, instancetype.OnDemand("zone-a", 100_000))
 		t.Labels["example.com/from-type"] = "yes"

@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -257,7 +258,7 @@ func lostLabels(t *testing.T, w *launchingCluster) {
 			t.Errorf("label %s of the claim is %q, want %q", label, got, want)
 		}
 	}
-	if c.Annotations[karpv1.AnnotationBought] == "" || c.Status.Allocatable == nil {
+	if !strings.Contains(c.Annotations[karpv1.AnnotationBought], `"extra":30000`) || c.Status.Allocatable == nil {
 		t.Errorf("the claim does not say at what price it was launched, or what it has: %v", c.Annotations)
 	}
 	w.end(t, "unlabelled")

@@ -75,7 +75,7 @@ func FuzzLaunchSpec(f *testing.F) {
 		}
 		o := &spec.Options[0]
 		in := &provider.Instance{InstanceType: o.InstanceType, Zone: o.Zone, CapacityType: o.CapacityType}
-		if boughtAt(claim, in) == "" {
+		if boughtAt(claim, in, 0) == "" {
 			t.Errorf("%+v was not bought", o)
 		}
 	})

@@ -240,7 +240,7 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 	}
 	// The reserved highest cost stays on the claim: it counts until the condition
 	// Launched, which is written after the labels, is true.
-	bought := boughtAt(claim, in)
+	bought := boughtAt(claim, in, catalog.NodeCost)
 	if err := r.patchMeta(ctx, claim, func() {
 		maps.Copy(claim.Labels, labels)
 		if bought != "" {
@@ -264,8 +264,8 @@ func (r *Reconciler) launched(ctx context.Context, claim *karpv1.NodeClaim, in *
 }
 
 // boughtAt returns what the decision expected the instance to cost, as JSON, "" when
-// the instance is none of the claim's options.
-func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
+// the instance is none of the claim's options. extra is what its volumes and address cost.
+func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance, extra model.Price) string {
 	var options []model.Option
 	if json.Unmarshal([]byte(claim.Annotations[karpv1.AnnotationLaunch]), &options) != nil {
 		return ""
@@ -274,6 +274,7 @@ func boughtAt(claim *karpv1.NodeClaim, in *provider.Instance) string {
 	if bought == nil {
 		return ""
 	}
+	bought.Extra = extra
 	text, err := json.Marshal(bought)
 	if err != nil {
 		return ""

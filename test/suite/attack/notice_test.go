@@ -32,6 +32,8 @@ func forgedNotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusedWrite(t, "written by the controller only", annotate(karpv1.AnnotationInterrupted))
+	refusedWrite(t, "cuts a drain short", annotate(karpv1.AnnotationTerminationTimestamp))
+	unfence(t)
 	if err := annotate(karpv1.AnnotationTerminationTimestamp); err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func statusAttacks() map[string]attack {
 		},
 		"editor/forged-notice": {
 			story: "somebody deletes the claim of a node that a pod keeps, and writes that EC2 takes the instance away, so that its cost counts no more",
-			want:  "the annotation that counts is refused; the others change nothing, and the node counts until it ends", keeps: "the spend as EC2 bills it", launches: true, run: forgedNotice,
+			want:  "the annotations are refused; those of Karpenter's change nothing without the admission policy either, and the node counts until it ends", keeps: "the spend as EC2 bills it", launches: true, run: forgedNotice,
 		},
 		"editor/another-image": {
 			story: "somebody writes another image into the status of a claim, so that its node drifts" + unfenced, want: "drift asks EC2 for the image", keeps: spend,

@@ -63,6 +63,8 @@ func (c *cluster) checkClaimFence(t *testing.T, config *rest.Config) {
 		"type":          {"the type by which it is priced", "decided", `{"metadata": {"labels": {"node.kubernetes.io/instance-type": "t4g.nano"}}}`, true},
 		"pool":          {"the scopes in which it counts", "decided", `{"metadata": {"labels": {"karpenter.sh/nodepool": null}}}`, true},
 		"capacity type": {"a label that is added", "decided", `{"metadata": {"labels": {"karpenter.sh/capacity-type": "spot"}}}`, true},
+		"deadline":      {"when its drain ends whatever protects its pods", "decided", `{"metadata": {"annotations": {"karpenter.sh/nodeclaim-termination-timestamp": "2026-01-01T00:00:00Z"}}}`, true},
+		"its deadline":  {"claims of Karpenter's, which writes that", "by-hand", `{"metadata": {"annotations": {"karpenter.sh/nodeclaim-termination-timestamp": "2026-01-01T00:00:00Z"}}}`, false},
 		"do not":        {"annotations of users", "decided", `{"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}`, false},
 		"label":         {"labels of users", "decided", `{"metadata": {"labels": {"team": "a"}}}`, false},
 		"of others":     {"claims of other controllers", "by-hand", `{"metadata": {"labels": {"node.kubernetes.io/instance-type": "t4g.nano"}}}`, false},

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"spokeshave.dev/controller/core/model"
@@ -61,11 +59,18 @@ func (u *claimUsers) shared() map[attachmentKey]int64 {
 // eachClaim visits the persistent volume claims of the pod's volumes, each once, as
 // namespace/name. Ephemeral volumes are left out: no other pod shares them.
 func eachClaim(pod *corev1.Pod, visit func(claim string)) {
+	if n := len(pod.Spec.Volumes); n == 0 || n > mostVolumes {
+		return
+	}
+	seen := map[string]bool{}
 	for i := range pod.Spec.Volumes {
-		c := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if c == nil || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return usesClaim(pod, &o, c.ClaimName) }) {
+		name, template := claimOf(pod, &pod.Spec.Volumes[i])
+		if name == "" || seen[name] {
 			continue
 		}
-		visit(pod.Namespace + "/" + c.ClaimName)
+		if seen[name] = true; template != nil {
+			continue
+		}
+		visit(pod.Namespace + "/" + name)
 	}
 }

@@ -181,7 +181,8 @@ func (x *interner) optionalFields(pod *corev1.Pod) {
 		x.text(*spec.RuntimeClassName)
 	}
 	x.number(int64(len(spec.ResourceClaims)))
-	for i := range spec.Volumes {
+	x.flags(len(spec.Volumes) > mostVolumes)
+	for i := range claimVolumes(pod) {
 		// Pods with different claims share a spec unless a claim restricts the nodes or
 		// is counted as an attachment; most claims do neither.
 		if name, _ := claimOf(pod, &spec.Volumes[i]); name != "" {

@@ -105,7 +105,8 @@ func longestHere(a, b *corev1.Pod) int {
 // namespace, which selects it, or its own node, with the UID of the reference. The DaemonSet
 // disowns what it does not select, and keeps one pod on a node (see mostDaemons). A
 // node's pod is static, that is, the mirror of what the kubelet runs: a pod with that
-// annotation which mirrors nothing is deleted by the kubelet, and never runs.
+// annotation which mirrors nothing is deleted by the kubelet, and never runs. One that is being
+// deleted and stays, by a finalizer, is nobody's but its namespace's.
 func (o *owners) isDaemon(pod *corev1.Pod) bool {
 	if !IsDaemon(pod) || o.surplus[pod] {
 		return false
@@ -115,7 +116,7 @@ func (o *owners) isDaemon(pod *corev1.Pod) bool {
 		return true
 	}
 	if ref.Kind == kindNode {
-		return pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && ref.Name == pod.Spec.NodeName &&
+		return pod.DeletionTimestamp.IsZero() && pod.Annotations[corev1.MirrorPodAnnotationKey] != "" && ref.Name == pod.Spec.NodeName &&
 			o.exists(ref, corev1.SchemeGroupVersion.String(), o.nodes[ref.Name])
 	}
 	set, ok := o.daemonSets[types.NamespacedName{Namespace: pod.Namespace, Name: ref.Name}]

@@ -29,6 +29,7 @@ func TestOwners(t *testing.T) {
 		"daemon":          {reason: "the DaemonSet exists", owner: daemonSet, node: "ip-1", want: &seen{Daemon: true, Workload: "DaemonSet/agent"}},
 		"daemon, pending": {reason: "its node exists: it needs none", owner: daemonSet},
 		"static":          {reason: "the node exists, and is the pod's own", owner: static, node: "ip-1", want: &seen{Daemon: true, Workload: "Node/ip-1"}},
+		"kept mirror":     {reason: "the kubelet wants it deleted, and a finalizer keeps it", owner: static, node: "ip-1", meta: `annotations: {kubernetes.io/config.mirror: x}, deletionTimestamp: "2026-03-04T11:00:00Z", finalizers: [a/b]`, want: &seen{}},
 		"not selected":    {reason: "a DaemonSet disowns what it does not select", owner: daemonSet, node: "ip-1", meta: `labels: {app: other}`, want: &seen{}},
 		"not a mirror":    {reason: "no kubelet has made it, and it runs", owner: static, node: "ip-1", meta: `labels: {app: agent}`, want: &seen{}},
 		"no such set":     {reason: "nobody knows of it", owner: `{apiVersion: apps/v1, kind: DaemonSet, name: other, uid: d-1, controller: true}`, node: "ip-1", want: &seen{}},

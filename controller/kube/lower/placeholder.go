@@ -15,7 +15,10 @@ const placeholderNamespace = "karpenter.sh/static"
 
 const staticCapacityOff = "the NodePool is static (spec.replicas), which needs the feature gate StaticCapacity"
 
-// placeholders adds one pod for each replica of a static pool. They are placed on the
+// mostNewReplicas is how many nodes of a static pool one decision may launch. Others follow.
+const mostNewReplicas = 1000
+
+// placeholders adds one pod for each replica of a static pool, up to mostNewReplicas more than it has nodes. They are placed on the
 // pool's existing nodes first, with nodes that a command is about to remove last; the
 // rest are pending.
 func (b *builder) placeholders() {
@@ -27,7 +30,7 @@ func (b *builder) placeholders() {
 		live := b.liveNodes(int32(at))
 		spec := int32(len(b.out.Specs))
 		b.out.Specs = append(slices.Clip(b.out.Specs), placeholder(p.Name))
-		for k := range *p.Replicas {
+		for k := range min(*p.Replicas, int64(len(live)+mostNewReplicas)) {
 			node := int32(-1)
 			if int(k) < len(live) {
 				node = live[k]

@@ -45,6 +45,11 @@ func (s *podLowerer) podSpec(pod *corev1.Pod) model.PodSpec {
 		HostPorts:    hostPorts(&pod.Spec),
 		Priority:     s.priority(&pod.Spec),
 	}
+	excess := excessOf(pod)
+	out.Unsupported = append(out.Unsupported, excess...)
+	if len(excess) > 0 {
+		return out
+	}
 	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil {
 		var fields bool
 		out.Affinity, fields = s.nodeSelectorTerms(a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution)

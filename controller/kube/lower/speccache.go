@@ -60,7 +60,7 @@ func (m *SpecCache) put(pod *corev1.Pod, k *internedSpec) {
 	if m == nil || pod.ResourceVersion == "" || pod.Spec.Priority == nil {
 		return
 	}
-	for i := range pod.Spec.Volumes {
+	for i := range claimVolumes(pod) {
 		if name, _ := claimOf(pod, &pod.Spec.Volumes[i]); name != "" {
 			return
 		}

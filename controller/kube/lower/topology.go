@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"spokeshave.dev/controller/core/model"
@@ -16,13 +18,17 @@ func (s *podLowerer) topology(pod *corev1.Pod, out *model.PodSpec) {
 	if a == nil {
 		return
 	}
+	problem := ""
 	if p := a.PodAffinity; p != nil {
-		out.PodAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod)
-		out.PreferredPods = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
+		out.PodAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod, &problem)
+		out.PreferredPods = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod, &problem)
 	}
 	if p := a.PodAntiAffinity; p != nil {
-		out.PodAntiAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod)
-		out.PreferredApart = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod)
+		out.PodAntiAffinity = s.terms(p.RequiredDuringSchedulingIgnoredDuringExecution, pod, &problem)
+		out.PreferredApart = s.weightedTerms(p.PreferredDuringSchedulingIgnoredDuringExecution, pod, &problem)
+	}
+	if problem != "" {
+		out.Unsupported = append(out.Unsupported, problem)
 	}
 }
 
@@ -47,22 +53,32 @@ func spread(c *corev1.TopologySpreadConstraint, pod *corev1.Pod) model.Spread {
 	return out
 }
 
-func (s *podLowerer) terms(in []corev1.PodAffinityTerm, pod *corev1.Pod) []model.PodTerm {
+// terms lowers terms, and leaves out those that podTerm cannot lower.
+func (s *podLowerer) terms(in []corev1.PodAffinityTerm, pod *corev1.Pod, problem *string) []model.PodTerm {
 	var out []model.PodTerm
 	for i := range in {
-		out = append(out, s.podTerm(&in[i], pod))
+		if term, ok := s.podTerm(&in[i], pod, problem); ok {
+			out = append(out, term)
+		}
 	}
 	return out
 }
 
-func (s *podLowerer) weightedTerms(in []corev1.WeightedPodAffinityTerm, pod *corev1.Pod) []model.WeightedPodTerm {
+func (s *podLowerer) weightedTerms(in []corev1.WeightedPodAffinityTerm, pod *corev1.Pod, problem *string) []model.WeightedPodTerm {
 	var out []model.WeightedPodTerm
 	for i := range in {
-		out = append(out, model.WeightedPodTerm{Weight: in[i].Weight, Term: s.podTerm(&in[i].PodAffinityTerm, pod)})
+		if term, ok := s.podTerm(&in[i].PodAffinityTerm, pod, problem); ok {
+			out = append(out, model.WeightedPodTerm{Weight: in[i].Weight, Term: term})
+		}
 	}
 	return out
 }
 
-func (s *podLowerer) podTerm(in *corev1.PodAffinityTerm, pod *corev1.Pod) model.PodTerm {
-	return model.PodTerm{Key: normalize(in.TopologyKey), Selector: s.namespaces.podSelector(in, pod)}
+// podTerm lowers one term. When it is of more namespaces than may be listed, problem says so.
+func (s *podLowerer) podTerm(in *corev1.PodAffinityTerm, pod *corev1.Pod, problem *string) (model.PodTerm, bool) {
+	selector, ok := s.namespaces.podSelector(in, pod)
+	if !ok {
+		*problem = fmt.Sprintf("affinity to pods in namespaces that are selected in too many ways: the terms of all pods in namespace %s may list %d names", pod.Namespace, mostListed)
+	}
+	return model.PodTerm{Key: normalize(in.TopologyKey), Selector: selector}, ok
 }

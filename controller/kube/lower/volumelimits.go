@@ -36,21 +36,20 @@ const unlimited = math.MaxInt32
 // each claim once. A claim that several pods share counts for each of them; what is
 // counted twice on one node is added to that node's limit (claimUsers.shared).
 func (v *volumes) countAttachments(pod *corev1.Pod, into model.Resources) {
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	seen := map[string]bool{}
 	for i := range pod.Spec.Volumes {
 		name, template := claimOf(pod, &pod.Spec.Volumes[i])
-		if name == "" || slices.ContainsFunc(pod.Spec.Volumes[:i], func(o corev1.Volume) bool { return usesClaim(pod, &o, name) }) {
+		if name == "" || seen[name] {
 			continue
 		}
+		seen[name] = true
 		if driver := v.driver(pod.Namespace+"/"+name, template); driver == ebs || v.limited[driver] {
 			into[model.VolumesPrefix+driver]++
 		}
 	}
-}
-
-// usesClaim reports whether the pod's volume uses the claim.
-func usesClaim(pod *corev1.Pod, vol *corev1.Volume, claim string) bool {
-	name, _ := claimOf(pod, vol)
-	return name == claim
 }
 
 // driver returns the CSI driver that attaches the claim's volume, "" when there is
